@@ -1,9 +1,11 @@
 """Measures audit and decode against plain Spark and other tools, and a topic against bare readers of it, in one run.
 
     python bench/run.py [--messages 400000] [--rounds 5] [--no-kafka] [--data bench/data]
-                        [--datacontract PYTHON] [--flink PYTHON]
+                        [--dialect debezium] [--datacontract PYTHON] [--flink PYTHON]
 
-The last two name the Python of an environment that has datacontract-cli[duckdb], or apache-flink.
+The last two name the Python of an environment that has datacontract-cli[duckdb], or apache-flink; they read Canal only,
+as DuckDB does. Messages of Debezium are written by the options that its connectors have by default, and read by the
+types of a table contract without any option.
 
 Every way is run once to warm up and then once a round, in turn, so that a machine whose speed drifts is fair to all.
 Figures are of the median round; CPU seconds are of the whole process tree: driver, JVM and Python workers. Ratios are
@@ -21,14 +23,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 import peers
 import pyarrow as pa
 import pyarrow.parquet as pq
+from dialects import OPTIONS, own_table
 from processes import cpu_of_tree
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  as the whole world imports it
@@ -52,7 +56,8 @@ from cdc_contracts.spark_checks.sources import read_topics
 from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.spark_session import open_session
 
-NEW, OLD = "oms-community/canal@2", "oms-community/canal@1"
+CANAL = "canal"
+NEW = "oms-community/canal@2"
 TOPIC = "bench"
 CHUNK = 20_000
 SCHEMA_SAMPLE = 5_000
@@ -71,19 +76,37 @@ WANTED = [
 """Whose CPU seconds are compared with whose, and what the ratio should be at most."""
 
 
+@dataclass(frozen=True)
+class Dialect:
+    """The messages to measure: their contract, one that refuses all of them, and the struct a user would write."""
+
+    contract: str
+    refusing: str
+    struct: Callable[[], T.StructType]
+    row: str
+    members: tuple[str, ...]
+    reading_options: ReadingOptions = field(default_factory=ReadingOptions)
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    def validation(self, reference: str) -> object:
+        return open_validation(shipped_catalogue(), reference, self.reading_options)
+
+
 def main() -> None:
     options = read_options()
-    captured = make_capture(options.data, options.messages)
+    dialect = DIALECTS[options.dialect]
+    captured = make_capture(options.data, options.messages, options.dialect)
     with ExitStack() as stack:
         session = open_session(kafka=not options.no_kafka, say=say)
         stack.callback(session.stop)
         out = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
-        ways = ways_over_files(session, captured, Path(out))
-        ways |= ways_of_peers(options, captured, Path(out))
+        ways = ways_over_files(session, captured, Path(out), dialect)
+        if options.dialect == CANAL:
+            ways |= ways_of_peers(options, captured, Path(out))
         if not options.no_kafka:
-            ways |= ways_over_kafka(session, captured, stack)
+            ways |= ways_over_kafka(session, captured, stack, dialect)
         seconds, cpu = measure(ways, options.rounds)
-    rate, per_record = judge_one_by_one(captured)
+    rate, per_record = judge_one_by_one(captured, dialect)
     print_table(options.messages, captured, seconds, cpu, rate, per_record)
 
 
@@ -93,19 +116,21 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--no-kafka", action="store_true")
     parser.add_argument("--data", type=Path, default=Path(__file__).parent / "data")
+    parser.add_argument("--dialect", choices=[*DIALECTS], default=CANAL)
     parser.add_argument("--datacontract", type=Path)
     parser.add_argument("--flink", type=Path)
     return parser.parse_args()
 
 
-def make_capture(folder: Path, messages: int) -> Path:
+def make_capture(folder: Path, messages: int, name: str = CANAL) -> Path:
     """Write the messages as a capture of four partitions, once; the same seed makes the same bytes."""
-    target = folder / f"canal-{messages}.parquet"
+    target, dialect = folder / f"{name}-{messages}.parquet", DIALECTS[name]
     if target.exists():
         return target
     folder.mkdir(parents=True, exist_ok=True)
     say(f"rendering {messages:,} messages ...")
-    renderer = Renderer(shipped_catalogue().version(NEW), ReadingOptions())
+    written = replace(dialect.reading_options, parameters=dialect.written)
+    renderer = Renderer(shipped_catalogue().version(dialect.contract), written)
     aside = target.with_suffix(".part")
     with pq.ParquetWriter(aside, CAPTURE_SCHEMA, compression="none") as writer:
         for partition in range(PARTITIONS):
@@ -135,31 +160,33 @@ def as_table(partition: int, first: int, values: list[bytes]) -> pa.Table:
     }, schema=CAPTURE_SCHEMA)  # fmt: skip
 
 
-def ways_over_files(session: SparkSession, captured: Path, out: Path) -> dict[str, Callable[[], object]]:
+def ways_over_files(
+    session: SparkSession, captured: Path, out: Path, dialect: Dialect
+) -> dict[str, Callable[[], object]]:
     """Plain Spark and ours over the same capture."""
     frame = session.read.parquet(str(captured)).select(F.col("value").cast("string").alias("value"))
-    parsed = frame.select(F.from_json("value", canal_schema()).alias("m"))
-    after = {name: F.expr(f"m.data[0].`{name}`").cast("string") for name in ORDERS.types}
+    parsed = frame.select(F.from_json("value", dialect.struct()).alias("m"))
+    after = {name: F.expr(f"m.{dialect.row}.`{name}`").cast("string") for name in ORDERS.types}
     mapped = parsed.select(
-        "m.type", "m.database", "m.table", "m.es",
+        *(f"m.{member}" for member in dialect.members),
         F.map_from_arrays(F.array(*map(F.lit, after)), F.array(*after.values())).alias("after"),
     )  # fmt: skip
 
     def audit(reference: str) -> object:
-        return audit_input(SparkEngine(session), our_input(), validation(reference), fail_on="warning")
+        return audit_input(SparkEngine(session), our_input(), dialect.validation(reference), fail_on="warning")
 
     def our_input() -> object:
         return read_files([captured], parse_range(), tasks=os.cpu_count() or 1)
 
     def decode(*, keeps_changes: bool) -> None:
         output = Output(str(out / "decoded"), keeps_changes=keeps_changes)
-        decode_input(SparkEngine(session), our_input(), validation(NEW), output, fail_on="error")
+        decode_input(SparkEngine(session), our_input(), dialect.validation(dialect.contract), output, fail_on="error")
         shutil.rmtree(out / "decoded")
 
     return {
         FROM_JSON: lambda: discard(parsed),
-        AUDIT: lambda: audit(NEW),
-        DRIFTS: lambda: audit(OLD),
+        AUDIT: lambda: audit(dialect.contract),
+        DRIFTS: lambda: audit(dialect.refusing),
         TO_PARQUET: lambda: mapped.write.mode("overwrite").parquet(str(out / "plain")),
         DECODE: lambda: decode(keeps_changes=True),
         TABLES: lambda: decode(keeps_changes=False),
@@ -179,7 +206,9 @@ def ways_of_peers(options: argparse.Namespace, captured: Path, out: Path) -> dic
     return ways
 
 
-def ways_over_kafka(session: SparkSession, captured: Path, stack: ExitStack) -> dict[str, Callable[[], object]]:
+def ways_over_kafka(
+    session: SparkSession, captured: Path, stack: ExitStack, dialect: Dialect
+) -> dict[str, Callable[[], object]]:
     """A bare count of a topic, and our audit of it."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-broker-")))
     broker = stack.enter_context(running_broker(folder, say=say))
@@ -189,7 +218,7 @@ def ways_over_kafka(session: SparkSession, captured: Path, stack: ExitStack) -> 
 
     def audit() -> None:
         source = read_topics(SparkEngine(session), broker.bootstrap, [TOPIC], parse_range(), {}, headers=False)
-        audit_input(SparkEngine(session), source, validation(NEW), fail_on="warning")
+        audit_input(SparkEngine(session), source, dialect.validation(dialect.contract), fail_on="warning")
 
     bytecode = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-bytecode-"))
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode}  # compiled by the first round, as by an installation
@@ -200,7 +229,7 @@ def ways_over_kafka(session: SparkSession, captured: Path, stack: ExitStack) -> 
         subprocess.run([sys.executable, *arguments], check=True, env=environment, **silent)
 
     def audit_cold() -> None:
-        told = ("audit", "topic", TOPIC, "-b", broker.bootstrap, "--contract", NEW, "--engine", "local")
+        told = ("audit", "topic", TOPIC, "-b", broker.bootstrap, "--contract", dialect.contract, "--engine", "local")
         call("-m", "cdc_contracts.cli", *told)
 
     return {
@@ -212,7 +241,8 @@ def ways_over_kafka(session: SparkSession, captured: Path, stack: ExitStack) -> 
 
 
 def validation(reference: str) -> object:
-    return open_validation(shipped_catalogue(), reference, ReadingOptions())
+    """Return what messages of Canal are validated in."""
+    return DIALECTS[CANAL].validation(reference)
 
 
 def discard(frame: DataFrame) -> None:
@@ -236,6 +266,36 @@ def canal_schema() -> T.StructType:
     ])  # fmt: skip
 
 
+def debezium_schema() -> T.StructType:
+    """The same for Debezium's messages, as its connector for MySQL writes this table by default."""
+    kinds = {
+        "id": T.LongType(), "rate": T.DoubleType(), "quantity": T.IntegerType(), "day": T.IntegerType(),
+        "at": T.LongType(), "made": T.LongType(),
+    }  # fmt: skip
+    row = T.StructType([T.StructField(name, kinds.get(name, T.StringType())) for name in ORDERS.types])
+    source = T.StructType([
+        T.StructField("version", T.StringType()), T.StructField("connector", T.StringType()),
+        T.StructField("db", T.StringType()), T.StructField("table", T.StringType()),
+        T.StructField("ts_ms", T.LongType()), T.StructField("file", T.StringType()),
+        T.StructField("pos", T.LongType()), T.StructField("snapshot", T.StringType()),
+    ])  # fmt: skip
+    return T.StructType([
+        T.StructField("before", row), T.StructField("after", row), T.StructField("source", source),
+        T.StructField("op", T.StringType()), T.StructField("ts_ms", T.LongType()),
+    ])  # fmt: skip
+
+
+DIALECTS = {
+    CANAL: Dialect(
+        NEW, "oms-community/canal@1", canal_schema, "data[0]", ("type", "database", "table", "es")
+    ),
+    "debezium": Dialect(
+        "debezium/json@4", "debezium/json@3", debezium_schema, "after", ("op", "source.db", "source.table", "ts_ms"),
+        ReadingOptions(tables=own_table(), table="shop.orders"), OPTIONS,
+    ),
+}  # fmt: skip
+
+
 def measure(
     ways: dict[str, Callable[[], object]], rounds: int
 ) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
@@ -254,10 +314,10 @@ def measure(
     return seconds, cpu
 
 
-def judge_one_by_one(captured: Path) -> tuple[float, int]:
+def judge_one_by_one(captured: Path, dialect: Dialect) -> tuple[float, int]:
     """Records a second of `jsonschema` alone, message by message, without values or rules."""
     values = pq.ParquetFile(captured).read_row_group(0, columns=["value"]).column("value").to_pylist()[:SCHEMA_SAMPLE]
-    validator = open_validator(shipped_catalogue().version(NEW).schema)
+    validator = open_validator(shipped_catalogue().version(dialect.contract).schema)
     started = time.perf_counter()
     for value in values:
         list(validator.iter_errors(parse_message(value)))

@@ -13,6 +13,8 @@ from producers.run_producers import DATABASES, run_release
 from producers.statements import read_statements
 from producers.test_captures import reference_of, unknown_differences
 
+from cdc_contracts.cli.app import main
+
 PROGRAMS = {"postgresql": postgres_programs, "mariadb": mariadb_programs}
 pytestmark = [
     pytest.mark.java,
@@ -24,6 +26,10 @@ pytestmark = [
 
 CONNECT_RUN = "debezium-3.0.8-postgresql"
 """The run that goes through a broker as well; its release is of the same time as the worker."""
+
+
+CURRENT = ("orders", "orders_full", "numbers")
+"""Tables with a key whose rows change, move to another key and go."""
 
 
 def need(database):
@@ -49,7 +55,7 @@ def test_a_release_that_is_run_now_sends_the_rows_of_its_database(run):
 
 
 @pytest.mark.parametrize("name", ["defaults", "defaults-schema"])
-def test_topics_that_kafka_connect_wrote_have_the_rows_of_the_database(name, broker, tmp_path):
+def test_topics_that_kafka_connect_wrote_have_the_rows_of_the_database(name, broker, spark, tmp_path, monkeypatch):
     run = next(one for one in list_runs() if one.name == CONNECT_RUN)
     need(run.database)
     options = next(one for one in run.options if one.name == name)
@@ -61,4 +67,14 @@ def test_topics_that_kafka_connect_wrote_have_the_rows_of_the_database(name, bro
                 session.execute(statement.sql)
         change = [statement for statement in statements if statement.phase == "stream"]
         records = run_connect(run, options, session, change, broker.bootstrap, tmp_path)
+        tables = session.read_tables()
     assert unknown_differences(capture, records, reference_of(capture)) == []
+    monkeypatch.chdir(tmp_path)
+    for table in CURRENT:  # their keys are those of the records
+        topic = f"cdc-{name}.public.{table}"
+        asked = ["--to", "out", "--table-format", "delta", "--current", "--fail-on", "error"]
+        assert main(["decode", "topic", topic, "-b", broker.bootstrap, *asked]) == 0
+        current = spark.read.format("delta").load(str(tmp_path / f"out/current/shop.public.{table}")).collect()
+        held = tables[f"public.{table}"]
+        at = [column["name"] for column in held.columns].index("id")
+        assert sorted(str(row["id"]) for row in current) == sorted(row.texts[at] for row in held.rows)

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 import record_batches
 from both_paths import CATALOGUE, VERSIONS, by_reference, samples, shown
+from default_values import DEFAULTS, message_with_defaults
 from mutations import to_bytes
 from rule_violations import breaker_of, good_records, neighbours, pairs_of, scope_of
 from topics import WITH_TABLES, rendered
@@ -214,6 +215,9 @@ def pieces() -> bytes:
         kernel = Kernel(open_validation(CATALOGUE, reference if number % 2 == 0 else version.subject, options))
         batches = [batch_of(mixed[start : start + 25]) for start in range(0, len(mixed), 25)]
         found += [written.tally for batch in batches for written in kernel.decode(batch)]
+    defaults = message_with_defaults([default for _, default, *_ in DEFAULTS.values()], optional=True)
+    kernel = Kernel(open_validation(CATALOGUE, "debezium/json-schema@2", WITH_TABLES))
+    found += [kernel.audit(batch_of([(7, offset, defaults)])) for offset in (3, 1, 2)]
     for offset in (9, 4, 30):  # what only a versions file makes
         proof = VersionProof(offset, "/type", "dts/canal@1", "dts/canal@2")
         found.append(Tally(evidence_by_message={("orders", 0, offset % 2): RangeEvidence(offset, proof)}))
@@ -264,7 +268,7 @@ def parts_of_sums() -> list[dict[str, Any]]:
 FIELDS = sorted(parts_of(Tally(profiles=TopicProfiles())))
 FULL_ONLY = {
     "dropped", "folded.held", "cuts", "overlaps.left_out", "statistics.shapes.cut", "statistics.writing.cut",
-    "statistics.options.cut",
+    "statistics.options.cut", "statistics.substitutes.cut",
 }  # fmt: skip
 """What is set only where there was too much to keep: other tests fill those."""
 
