@@ -117,6 +117,8 @@ def key_of(value: bytes | None, number: int) -> bytes | None:
     behind_a_block = "payload" in message
     message = message["payload"] if isinstance(message.get("payload"), dict) else message
     row = message.get("after") or message.get("before")
+    if message.keys() & {"__op", "__deleted"}:  # the message is the row
+        row = {name: value for name, value in message.items() if not name.startswith("__")}
     if number % 5 == 1 or not isinstance(row, dict) or not row:
         return f"k{number}".encode()
     (name, first), *_ = row.items()
