@@ -46,8 +46,7 @@ def sample_options(validation: ValidationContext, sample: Sample, known: Mapping
         total.merge(kernel.audit(_with_arrow(batch)))
     evidence = tuple(total.statistics.options.options())
     read = sum(counts.read for counts in total.partitions.values())
-    mappings = map(validation.catalogue.mapping, validation.catalogue.mapping_names())
-    return SampledOptions(_decide(evidence, known, mappings), evidence, read)
+    return SampledOptions(_decide(evidence, known, _mappings_of(validation)), evidence, read)
 
 
 def take_options(
@@ -73,16 +72,16 @@ def take_options(
 
 def open_options(validation: ValidationContext) -> frozenset[str]:
     """Return the options of producers that decide forms of columns with known types, and that nobody states."""
-    scopes = validation.declared_scopes.values() or (validation,)
-    return frozenset(option for scope in scopes for mapping in _mappings_of(scope) for option in mapping.open_types)
+    return frozenset(option for mapping in _mappings_of(validation) for option in mapping.open_types)
 
 
-def _mappings_of(scope: ValidationContext) -> Iterator[ValueMapping]:
+def _mappings_of(validation: ValidationContext) -> Iterator[ValueMapping]:
     """Yield the value mappings by which columns with known types may be read, with the options that are stated."""
-    options = scope.reading_options
-    typed = [one for one in scope.validated if options.tables or one.meaning.columns.types != "none"]
-    for name in dict.fromkeys(name for version in typed for name in version.mapping_names()):
-        yield scope.catalogue.mapping(name).given(options.parameters)
+    for scope in validation.declared_scopes.values() or (validation,):
+        options = scope.reading_options
+        typed = [one for one in scope.validated if options.tables or one.meaning.columns.types != "none"]
+        for name in dict.fromkeys(name for version in typed for name in version.mapping_names()):
+            yield scope.catalogue.mapping(name).given(options.parameters)
 
 
 def check_as_sent(validation: ValidationContext, observed: ObservedColumns, layouts: Layouts) -> None:
@@ -90,8 +89,7 @@ def check_as_sent(validation: ValidationContext, observed: ObservedColumns, layo
 
     A text as it was sent may look like a value of the type that it is not.
     """
-    scopes = validation.declared_scopes.values() or (validation,)
-    mappings = [mapping for scope in scopes for mapping in _mappings_of(scope)]
+    mappings = [*_mappings_of(validation)]
     for name in observed.tables() if any(one.open_types for one in mappings) else ():
         types = {column.name: column.type for column in layouts[name].columns} if name in layouts else {}
         for column, seen in observed.columns(name).items():

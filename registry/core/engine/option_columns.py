@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -13,7 +14,13 @@ from cdc_contracts.registry.core.engine.form_parts import validate_part
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.parsed_values import NOTHING, ParsedValues
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
-from cdc_contracts.registry.core.engine.written_columns import CodedColumn, WrittenGroup, cells_of, note_columns
+from cdc_contracts.registry.core.engine.written_columns import (
+    CodedColumn,
+    WrittenGroup,
+    cells_of,
+    groups_by_image,
+    note_columns,
+)
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.option_evidence import (
     WRITTEN,
@@ -33,13 +40,7 @@ _IS_WRITTEN: Final = np.isin(np.arange(256), WRITTEN)
 
 def note_options(seen: OptionEvidence, found: Iterable[WrittenGroup], batch: Batch) -> None:
     """Count which values of options the columns of validated records allow."""
-    alike: dict[tuple[int, str, tuple[OpenColumn, ...]], list[WrittenGroup]] = {}
-    for one in found:
-        decoded_batch, written = one.record_group.decoded_batch, one.facts.written
-        if written is not None and written.open and written.source in decoded_batch.rows:
-            alike.setdefault((id(decoded_batch), written.source, written.open), []).append(one)
-    for (_, source, columns), groups in alike.items():
-        rows = groups[0].record_group.decoded_batch.rows[source]
+    for columns, groups, rows in groups_by_image(found, attrgetter("open")):
         cells = cells_of(groups, rows, batch)
         if cells is not None:
             note_columns(seen, cells, _allowed_in(groups, rows, cells.rows, columns), batch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,13 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.engine.decoded_batches import Rows
 from cdc_contracts.registry.core.engine.single_values import number_by_token
 from cdc_contracts.registry.core.engine.value_columns import ColumnValues
-from cdc_contracts.registry.core.engine.written_columns import CodedColumn, WrittenGroup, cells_of, note_columns
+from cdc_contracts.registry.core.engine.written_columns import (
+    CodedColumn,
+    WrittenGroup,
+    cells_of,
+    groups_by_image,
+    note_columns,
+)
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.substitute_evidence import (
     Substitute,
@@ -25,13 +32,7 @@ Numbers = NDArray[np.int64]
 
 def note_substitutes(seen: SubstituteEvidence, found: Iterable[WrittenGroup], batch: Batch) -> None:
     """Count the substitutes in the columns of validated records."""
-    alike: dict[tuple[int, str, tuple[SubstituteColumn, ...]], list[WrittenGroup]] = {}
-    for one in found:
-        decoded_batch, written = one.record_group.decoded_batch, one.facts.written
-        if written is not None and written.substitutes and written.source in decoded_batch.rows:
-            alike.setdefault((id(decoded_batch), written.source, written.substitutes), []).append(one)
-    for (_, source, columns), groups in alike.items():
-        rows = groups[0].record_group.decoded_batch.rows[source]
+    for columns, groups, rows in groups_by_image(found, attrgetter("substitutes")):
         marked = [*_marked_in(groups, rows, {column.name: column for column in columns})]
         cells = cells_of(groups, rows, batch) if marked else None
         if cells is not None:

@@ -7,7 +7,7 @@ there any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -43,11 +43,12 @@ from cdc_contracts.registry.core.stats.column_writing import (
     writing_of,
 )
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
-from cdc_contracts.registry.core.stats.record_facts import Facts, written_table
+from cdc_contracts.registry.core.stats.record_facts import Facts, WrittenRows, written_table
 from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 Numbers = NDArray[np.int64]
 Way = TypeVar("Way")
+Part = TypeVar("Part", bound=Hashable)
 Codes = NDArray[np.uint8]
 
 _LAYOUTS: Final = (PLAIN, ISO, SQL, SECONDS, DIGITS)
@@ -93,17 +94,27 @@ class Cells:
 
 def note_writing(seen: ColumnWriting, found: Iterable[WrittenGroup], batch: Batch) -> None:
     """Count how the columns of validated records are written."""
-    of_image: dict[tuple[int, str], list[WrittenGroup]] = {}
-    for one in found:
-        decoded_batch, written = one.record_group.decoded_batch, one.facts.written
-        if written is not None and not written.described and written.source in decoded_batch.rows:
-            of_image.setdefault((id(decoded_batch), written.source), []).append(one)
-    for (_, source), groups in of_image.items():
-        rows = groups[0].record_group.decoded_batch.rows[source]
+    for _, groups, rows in groups_by_image(found, lambda written: not written.described):
         cells = cells_of(groups, rows, batch)
         if cells is not None:
             note = note_columns if len(cells.rows) > _FEW * len(cells.tables) else _note_rows
             note(seen, cells, _written_in(groups[0].record_group, rows, cells), batch)
+
+
+def groups_by_image(
+    found: Iterable[WrittenGroup], part_of: Callable[[WrittenRows], Part]
+) -> Iterator[tuple[Part, list[WrittenGroup], Rows]]:
+    """Yield the groups with rows of one image that are alike in a part of their facts, with this part and the rows.
+
+    Groups without that part are left out.
+    """
+    alike: dict[tuple[int, str, Part], list[WrittenGroup]] = {}
+    for one in found:
+        decoded_batch, written = one.record_group.decoded_batch, one.facts.written
+        if written is not None and written.source in decoded_batch.rows and (part := part_of(written)):
+            alike.setdefault((id(decoded_batch), written.source, part), []).append(one)
+    for (_, source, part), groups in alike.items():
+        yield part, groups, groups[0].record_group.decoded_batch.rows[source]
 
 
 def cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> Cells | None:

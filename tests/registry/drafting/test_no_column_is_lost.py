@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,11 +15,10 @@ from typing import Any
 import pytest
 import yaml
 from random_dialects import to_bytes
-from topics import CATALOGUE
 
 from cdc_contracts.registry.authoring.drafting.draft_folders import make_folder, read_samples
 from cdc_contracts.registry.core.common.errors import UndetectedError
-from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
@@ -140,14 +138,6 @@ def wrapped(feed: Feed, message: dict[str, Any]) -> dict[str, Any]:
     described |= {name: {"type": "struct", "fields": columns, "field": name} for name in ("before", "after")
                   if name in message}  # fmt: skip
     return {"schema": {"type": "struct", "fields": [*described.values()]}, "payload": message}
-
-
-@pytest.fixture(scope="module")
-def canonical(tmp_path_factory):
-    """The catalogue without any product, so that a draft is not compared with all of them."""
-    root = tmp_path_factory.mktemp("canonical")
-    shutil.copytree(CATALOGUE.canonical.folder, root / CANONICAL / "v1")
-    return Catalogue([root])
 
 
 @pytest.mark.parametrize(("first", "count"), SHORT + LONG)

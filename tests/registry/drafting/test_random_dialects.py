@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
@@ -17,11 +16,10 @@ import pyarrow as pa
 import pytest
 import yaml
 from random_dialects import NO_WORDS, Dialect, Meaning, draw_dialect, to_bytes, write_messages
-from topics import CATALOGUE
 
 from cdc_contracts.registry.authoring.drafting.draft_folders import ContractFolder, make_folder, read_samples
 from cdc_contracts.registry.core.common.errors import UndetectedError
-from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.records.file_batches import as_batch
@@ -32,14 +30,6 @@ SHORT = [(first, 20) for first in range(0, 60, 20)]
 LONG = [pytest.param(first, 100, marks=pytest.mark.nightly) for first in range(60, 4_060, 100)]
 """Seeds of dialects: the first, and how many follow one another."""
 SUBJECT = "acme/plain"
-
-
-@pytest.fixture(scope="module")
-def canonical(tmp_path_factory):
-    """The catalogue without any product, so that a draft is not compared with all of them."""
-    root = tmp_path_factory.mktemp("canonical")
-    shutil.copytree(CATALOGUE.canonical.folder, root / CANONICAL / "v1")
-    return Catalogue([root])
 
 
 @pytest.mark.parametrize(("first", "count"), SHORT + LONG)
