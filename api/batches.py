@@ -85,7 +85,7 @@ class BatchValidator:
         tally = Tally()
         with self._lock:
             for records in paced(self._read(messages)):
-                tally.merge(self._kernel.audit(records))
+                tally.merge(self._kernel.audit(records, ceiling=tally.chains.ceiling))
         report = build_report(
             tally,
             catalogue=self._validation.catalogue,
@@ -102,7 +102,7 @@ class BatchValidator:
         outputs: list[tuple[pa.RecordBatch, ...]] = []
         with self._lock:
             for records in paced(self._read(messages)):
-                for written in self._kernel.decode(records):
+                for written in self._kernel.decode(records, ceiling=tally.chains.ceiling):
                     tally.merge(written.tally)
                     observed.merge(written.observed)
                     if len(statements) < MOST_STATEMENTS:

@@ -40,6 +40,7 @@ from cdc_contracts.registry.core.engine.native.native_library import describe_na
 from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.tables.canonical.layout_resolution import resolve_layouts
 from cdc_contracts.registry.core.tables.canonical.typed_rows import split_by_table, type_rows
 from cdc_contracts.registry.core.validate.validation_context import open_validation
@@ -183,16 +184,19 @@ def open_stream(
 
 
 def make_works(kernel: Kernel, batches: Sequence[pa.RecordBatch]) -> dict[str, Callable[[], None]]:
-    """Return an audit and a decode of all batches."""
+    """Return an audit and a decode of all batches, as a task runs them."""
 
     def audit() -> None:
+        tally = Tally()
         for batch in batches:
-            kernel.audit(batch)
+            tally.merge(kernel.audit(batch, ceiling=tally.chains.ceiling))
 
     def decode() -> None:
+        tally = Tally()
         for batch in batches:
-            for written in kernel.decode(batch):
+            for written in kernel.decode(batch, ceiling=tally.chains.ceiling):
                 _ = written.changes  # made when it is asked for
+                tally.merge(written.tally)
 
     return {"audit": audit, "decode": decode}
 

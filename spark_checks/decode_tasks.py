@@ -112,7 +112,7 @@ def _decode(batches: Iterable[pa.RecordBatch], kernel: Kernel, plan: DecodePlan,
     tables = _provisional_tables(result, kernel, plan, attempt)
     try:
         for records in paced(batches):
-            for written in kernel.decode(records):
+            for written in kernel.decode(records, ceiling=result.tally.chains.ceiling):
                 _note(result, written)
                 if watch is not None:
                     watch.add(written.tally)

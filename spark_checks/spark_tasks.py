@@ -75,7 +75,7 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
         kernel = open_kernel(opened)
         tally = Tally()
         for records in paced(batches):
-            tally.merge(kernel.audit(records))
+            tally.merge(kernel.audit(records, ceiling=tally.chains.ceiling))
         if watch is not None:
             watch.add(tally)
         yield as_result(tally)

@@ -26,7 +26,8 @@ int64_t cdc_canonical(Buffer source, Buffer cells, uint32_t kinds, const Check *
                       Buffer text, Buffer valid);
 int64_t cdc_text_size(Buffer cells, uint32_t kinds);
 int64_t cdc_texts(Buffer source, Buffer cells, uint32_t kinds, Buffer offsets, Buffer text, Buffer valid);
-int64_t cdc_digests(Buffer source, Buffer cells, uint32_t kinds, uint64_t other, Buffer room, Buffer digests);
+int64_t cdc_digests(Buffer source, Buffer cells, uint32_t kinds, uint64_t other, uint64_t name, Buffer room,
+                    Buffer digests);
 int64_t cdc_integers(Buffer source, Buffer cells, Buffer numbers);
 int64_t cdc_codes(Buffer source, Buffer cells, Buffer codes, Buffer firsts);
 int64_t cdc_last_counts(Buffer source, Buffer cells, Buffer numbers);
@@ -252,7 +253,7 @@ static void look_at_column(Buffer source, Buffer cells, Buffer named) {
     cdc_last_counts(source, cells, ROOM(int64_t, count));
     cdc_codes(source, cells, room(count, 1), ROOM(int64_t, 64));
     cdc_count_characters(source, cells, (int32_t)draw(2), ROOM(int32_t, count), zeros(count, 1));
-    cdc_digests(source, cells, EVERY_TEXT & ~(1u << ABSENT), 7, room(longest, 1), ROOM(uint64_t, count));
+    cdc_digests(source, cells, EVERY_TEXT & ~(1u << ABSENT), 7, 5, room(longest, 1), ROOM(uint64_t, count));
     uint32_t kinds = draw(2) ? EVERY_TEXT & ~(1u << ABSENT) : (1u << TEXT | 1u << ESCAPED);
     Buffer offsets = ROOM(int32_t, count + 1), text = room(cdc_text_size(cells, kinds), 1), valid = zeros((count + 7) / 8, 1);
     if (cdc_texts(source, cells, kinds, offsets, text, valid) < 0) fail("texts are refused");

@@ -60,6 +60,12 @@ class Rows:
         shift = np.repeat(self.start[positions] - np.cumsum(count) + count, count)
         return np.arange(len(shift)) + shift
 
+    def select(self, positions: Numbers) -> Rows:
+        """Return the rows of some records without their columns."""
+        count = self.count[positions]
+        start = np.where(count > 0, np.cumsum(count) - count, -1)
+        return Rows(self.image, self.state[positions], start, count, np.repeat(np.arange(len(count)), count), ())
+
 
 @dataclass(eq=False)
 class DecodedBatch:

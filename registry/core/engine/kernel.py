@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -26,6 +27,7 @@ from cdc_contracts.registry.core.engine.two_image_orders import orders_by_subjec
 from cdc_contracts.registry.core.message.unwrapping import WRAPPINGS, unwrap
 from cdc_contracts.registry.core.records.record_batches import Batch, cut
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
+from cdc_contracts.registry.core.stats.row_changes import HIGHEST
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import NOT_OF_SUBJECT, ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import CONTROL, unreadable
@@ -35,14 +37,31 @@ _COLLECT_EVERY: Final = 64
 
 @dataclass(frozen=True)
 class Written:
-    """The result of one part of a batch: its tally, the rows of the outputs, and the columns of the rows."""
+    """The result of one part of a batch: its tally, the rows of the outputs, and the columns of the rows.
+
+    What not every caller asks for is made when it is asked for.
+    """
 
     records: pa.RecordBatch
-    tally: Tally
     rows: DecodedRows
     control: pa.RecordBatch
     quarantine: pa.RecordBatch
-    observed: ObservedColumns
+    _parts: Sequence[tuple[Batch, BatchResult]]
+    _count: Callable[[], Tally]
+
+    @cached_property
+    def tally(self) -> Tally:
+        """The tally of the records."""
+        with put_off_collection():
+            return self._count()
+
+    @cached_property
+    def observed(self) -> ObservedColumns:
+        """The columns of the rows, by table."""
+        observed = ObservedColumns()
+        for _, batch_result in self._parts:
+            observed.merge(observe_columns(batch_result))
+        return observed
 
     @property
     def changes(self) -> pa.RecordBatch:
@@ -67,16 +86,19 @@ class Kernel:
         self._several = len(validation.validated) > 1 and not validation.left_open
         self.orders_by_subject = orders_by_subject_of(validation)
 
-    def audit(self, records: pa.RecordBatch) -> Tally:
-        """Return the tally of the records."""
+    def audit(self, records: pa.RecordBatch, *, ceiling: int = HIGHEST) -> Tally:
+        """Return the tally of the records.
+
+        `ceiling` is that of the row changes of the tally that it will be merged into: rows above it are only counted.
+        """
         with put_off_collection():
-            tallies = self._tallies(records)
+            tallies = self._tallies(records, ceiling)
             total = next(tallies, Tally())
             for tally in tallies:
                 total.merge(tally)
         return total
 
-    def _tallies(self, records: pa.RecordBatch) -> Iterator[Tally]:
+    def _tallies(self, records: pa.RecordBatch, ceiling: int) -> Iterator[Tally]:
         """Yield the tallies of parts of the records."""
         selection, wrapping = self.validation.reading_options.selection, self.validation.reading_options.wrapping
         for batch in cut(records):
@@ -89,10 +111,10 @@ class Kernel:
                     batch_result, excluded = exclude(batch_result, part, selection)  # noqa: PLW2901  the rest of it
                     yield excluded
                 parts.append((part, batch_result))
-            yield self._count(parts)
+            yield self._count(parts, ceiling)
 
-    def decode(self, records: pa.RecordBatch) -> Iterator[Written]:
-        """Yield the tally and the rows of the records, in parts of bounded size."""
+    def decode(self, records: pa.RecordBatch, *, ceiling: int = HIGHEST) -> Iterator[Written]:
+        """Yield the tally and the rows of the records, in parts of bounded size; `ceiling` is that of `audit`."""
         for batch in cut(records):
             with put_off_collection():
                 parts = list(self._parts(batch, texts=True))
@@ -101,11 +123,7 @@ class Kernel:
                     _in_order([write(batch_result, part) for part, batch_result in parts])
                     for write in (write_control, write_quarantine)
                 )
-                tally = self._count(parts)
-                observed = ObservedColumns()
-                for _, batch_result in parts:
-                    observed.merge(observe_columns(batch_result))
-            yield Written(batch.records, tally, rows, control, quarantine, observed)
+            yield Written(batch.records, rows, control, quarantine, parts, partial(self._count, parts, ceiling))
 
     def batch_results(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, BatchResult]]:
         """Yield the parts of a record batch with all their verdicts."""
@@ -120,11 +138,12 @@ class Kernel:
                 tally = self._count(parts)
             yield parts, tally
 
-    def _count(self, parts: Sequence[tuple[Batch, BatchResult]]) -> Tally:
+    def _count(self, parts: Sequence[tuple[Batch, BatchResult]], ceiling: int = HIGHEST) -> Tally:
         """Return the tally of the parts of a batch; runs extend over all of them, however the subjects alternate."""
         options = self.validation.reading_options
         total = count_parts(
-            parts, show_values=options.show_values, orders_by_subject=self.orders_by_subject, profiled=options.profiled
+            parts, show_values=options.show_values, orders_by_subject=self.orders_by_subject,
+            profiled=options.profiled, ceiling=ceiling,
         )  # fmt: skip
         if self._other_subjects:
             total.runs = runs_of(parts, self.validation)

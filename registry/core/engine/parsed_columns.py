@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +41,10 @@ class ParsedColumn(Sequence[Any]):
 
     def __getitem__(self, place: Any) -> Any:
         return self.objects[place]
+
+    def select(self, places: NDArray[np.int64]) -> Self:
+        """Return some of the values."""
+        return type(self)([self[place] for place in places.tolist()], self.decoder)
 
     @cached_property
     def objects(self) -> Sequence[Any]:

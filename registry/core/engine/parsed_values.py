@@ -45,10 +45,6 @@ Mask = NDArray[np.bool_]
 class ParsedValues(ParsedColumn):
     """The values of a column, none absent, as the forms' decoders have them: null is None, numbers may be tokens."""
 
-    def select(self, places: NDArray[np.int64]) -> ParsedValues:
-        """Return some of the values."""
-        return ParsedValues([self[place] for place in places.tolist()], self.decoder)
-
     @cached_property
     def json_kinds(self) -> Collection[str]:
         """The kinds of the values besides null that the decoder takes, of a decoder of several those that they have."""
@@ -131,8 +127,11 @@ class ParsedValues(ParsedColumn):
         """Return every value as `wire_texts` does, where an integer of zero may have its sign."""
         return self.wire_texts()
 
-    def value_digests(self) -> Digests | None:
-        """Return the digest of each value as it was sent; None where all columns are better digested at once."""
+    def value_digests(self, name: int) -> Digests | None:
+        """Return the digest of each value as it was sent, with the digest of a name.
+
+        None where all columns are better digested at once.
+        """
         return None
 
 

@@ -31,6 +31,7 @@ from cdc_contracts.registry.core.stats.finding_tallies import FindingExample
 from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.core.stats.range_evidence import exclusions, merge_exclusions
 from cdc_contracts.registry.core.stats.read_offsets import ReadOffsets
+from cdc_contracts.registry.core.stats.row_changes import HIGHEST
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.version_runs import Run
 from cdc_contracts.registry.core.validate.verdicts import (
@@ -59,11 +60,12 @@ def count_parts(
     show_values: bool = False,
     orders_by_subject: Mapping[str, TwoImageOrders] = NO_ORDERS,
     profiled: bool = False,
+    ceiling: int = HIGHEST,
 ) -> Tally:
     """Return the tally of the parts of a batch, whose records may interleave.
 
     Observed values are reduced to their shapes unless `show_values`. `orders_by_subject` has the subjects whose key
-    chains are followed. Only if `profiled`, the tally has profiles.
+    chains are followed, those of rows whose digest is at most `ceiling`. Only if `profiled`, the tally has profiles.
     """
     tallies, parts, versions = list[Tally](), list[PartitionRecords](), list[str]()
     proven: list[tuple[Batch, Numbers]] = []
@@ -77,7 +79,7 @@ def count_parts(
         total.merge(tally)
     runs = read_runs(batch for batch, _ in validated)
     if orders_by_subject:
-        total.chains = follow_rows(validated, orders_by_subject, runs)
+        total.chains = follow_rows(validated, orders_by_subject, runs, ceiling)
     count_statistics(validated, total, runs)
     total.spans = {source: found.spans for source, found in runs.items()}
     find_series(total, parts, runs)

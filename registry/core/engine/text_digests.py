@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.stats import digests_without_arrow
-from cdc_contracts.registry.core.stats.digests_without_arrow import BASE, PERIOD, as_text, digest_name
+from cdc_contracts.registry.core.stats.digests_without_arrow import BASE, PERIOD, as_text
 
 Digests = NDArray[np.uint64]
 
@@ -35,11 +35,6 @@ def digest_values(values: Sequence[Any]) -> Digests:
     return digests[places]
 
 
-def digest_names(names: Iterable[str]) -> Digests:
-    """Return the digest of every name."""
-    return np.fromiter(map(digest_name, names), np.uint64)
-
-
 def mix(digests: Digests) -> Digests:
     """Return digests in which every bit depends on every bit of the input."""
     mixed = (digests ^ (digests >> np.uint64(30))) * _FIRST
@@ -48,7 +43,7 @@ def mix(digests: Digests) -> Digests:
 
 
 def _digest_texts(texts: pa.Array) -> Digests:
-    """Return a polynomial of the bytes of each text, independent of its position in memory."""
+    """Return a polynomial of the words of eight bytes of each text, independent of its position in memory."""
     if not len(texts):
         return np.zeros(0, np.uint64)
     _, offsets, data = texts.buffers()
@@ -56,10 +51,13 @@ def _digest_texts(texts: pa.Array) -> Digests:
     lengths = np.diff(places)
     total = int(places[-1] - places[0])
     held = np.frombuffer(data, np.uint8)[places[0] : places[-1]] if total else _NO_BYTES
-    within = np.arange(total) - np.repeat(places[:-1] - places[0], lengths)
-    sums = np.zeros(total + 1, np.uint64)
-    np.cumsum((held.astype(np.uint64) + np.uint64(1)) * _powers()[within % PERIOD], out=sums[1:])
-    starts = places - places[0]
+    counts = (lengths + 7) // 8
+    starts = np.append(0, np.cumsum(counts))
+    padded = np.zeros(int(starts[-1]) * 8, np.uint8)
+    padded[np.arange(total) + np.repeat(starts[:-1] * 8 - places[:-1] + places[0], lengths)] = held
+    within = np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
+    sums = np.zeros(int(starts[-1]) + 1, np.uint64)
+    np.cumsum((padded.view("<u8") + np.uint64(1)) * _powers()[within % PERIOD], out=sums[1:])
     return mix(sums[starts[1:]] - sums[starts[:-1]] + lengths.astype(np.uint64) * NULL)
 
 

@@ -7,7 +7,6 @@ is kept: digests of its images by either reading, where it stands, and when it h
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -33,6 +32,8 @@ BLOCK: Final = 1 << 16
 _OF_A_BLOCK: Final = 64
 """The changes kept of a busy row in a block: its first."""
 MOST_INTERVALS: Final = 50_000
+HIGHEST: Final = 2**64 - 1
+"""The highest digest."""
 
 UPDATE: Final = 0
 INSERT: Final = 1
@@ -121,7 +122,7 @@ class RowChanges:
     tables: dict[int, str | None] = field(default_factory=dict)
     busy: dict[int, BusyRow] = field(default_factory=dict)
     total: int = 0
-    ceiling: int = 2**64 - 1
+    ceiling: int = HIGHEST
     weighed: tuple[Any, list[ChainEvidence]] | None = None
     """What was found of these changes, with the proofs that it was found with."""
     _joined: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -158,7 +159,7 @@ class RowChanges:
     def add_array(self, line: ChainLine, changes: Array) -> None:
         """Add the changes of a batch as an array of CHANGE."""
         self.total += len(changes)
-        if self.ceiling < 2**64 - 1:
+        if self.ceiling < HIGHEST:
             changes = changes[changes["key"] <= self.ceiling]
         if line[:2] in self.until:
             changes = changes[changes["offset"] < self.until[line[:2]]]
@@ -209,15 +210,14 @@ class RowChanges:
             if until is not None:
                 rows.arrays = [array[array["offset"] < until] for array in rows.arrays]
                 rows.changes = [change for change in rows.changes if change.offset < until]
-        counts = self._counts()
-        crowded = {key for key, count in counts.items() if count > MOST_OF_A_ROW}
+        keys, counts = self._counts()
+        crowded = keys[counts > MOST_OF_A_ROW].tolist()
         self.busy |= {key: self._row(key) for key in {*self.busy, *crowded}}
-        total = 0
-        for key in sorted(counts):
-            total += MOST_OF_A_ROW if key in self.busy else counts[key]
-            if total > MOST_CHANGES:
-                self.ceiling = min(self.ceiling, key - 1)
-                break
+        if self.busy:
+            counts = np.where(np.isin(keys, np.array([*self.busy], np.uint64)), MOST_OF_A_ROW, counts)
+        beyond = keys[np.cumsum(counts) > MOST_CHANGES]
+        if len(beyond):
+            self.ceiling = min(self.ceiling, int(beyond[0]) - 1)
         self.busy = {key: row for key, row in self.busy.items() if key <= self.ceiling}
         self._drop()
         for key in self.busy:
@@ -230,14 +230,11 @@ class RowChanges:
         if sum(map(len, self.lines.values())) > 2 * MOST_CHANGES:
             self.bound()
 
-    def _counts(self) -> dict[int, int]:
-        """Return the number of changes kept of each row."""
-        arrays = [array["key"] for rows in self.lines.values() for array in rows.arrays if len(array)]
-        counts = Counter(change.key for rows in self.lines.values() for change in rows.changes)
-        if arrays:
-            keys, numbers = np.unique(np.concatenate(arrays), return_counts=True)
-            counts.update(dict(zip(keys.tolist(), numbers.tolist(), strict=True)))
-        return counts
+    def _counts(self) -> tuple[Array, Array]:
+        """Return the rows of which changes are kept, by ascending digest, and the number of changes of each."""
+        held = [array["key"] for rows in self.lines.values() for array in rows.arrays]
+        held += [np.array([change.key for change in rows.changes], np.uint64) for rows in self.lines.values()]
+        return np.unique(np.concatenate(held or [np.zeros(0, np.uint64)]), return_counts=True)
 
     def _row(self, key: int) -> BusyRow:
         """Return what is kept of one row."""

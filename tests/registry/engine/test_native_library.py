@@ -184,7 +184,7 @@ def of(count: int, dtype) -> np.ndarray:
 
 CALLS = {
     "cdc_texts": (DATA, CELLS, 0xFFFF, of(4, np.int32), of(6, np.uint8), of(1, np.uint8)),
-    "cdc_digests": (DATA, CELLS, 0xFFFF, 0, of(2, np.uint8), of(3, np.uint64)),
+    "cdc_digests": (DATA, CELLS, 0xFFFF, 0, 0, of(2, np.uint8), of(3, np.uint64)),
     "cdc_integers": (DATA, CELLS, of(3, np.int64)),
     "cdc_codes": (DATA, CELLS, of(3, np.uint8), of(64, np.int64)),
     "cdc_last_counts": (DATA, CELLS, of(3, np.int64)),

@@ -231,26 +231,48 @@ int64_t cdc_pick_present(Buffer cell_buffer, Buffer picked_buffer, Buffer held_b
 
 #define PERIOD 65536
 #define BASE 0xD1B54A32D192ED03ull
-#define SHORT 64 /* bytes whose powers are kept, so that none has to wait for the power of the one before it */
+#define SHORT 64 /* words whose powers are kept, so that none has to wait for the power of the one before it */
 
-static uint64_t digest(const uint8_t *p, int64_t length, const uint64_t *powers) {
-    uint64_t sum = 0, power = powers[SHORT - 1];
-    int64_t at = 0, first = length < SHORT ? length : SHORT;
-    for (; at < first; at++) sum += ((uint64_t)p[at] + 1) * powers[at];
-    for (; at < length; at++) {
-        power = at % PERIOD ? power * BASE : BASE;
-        sum += ((uint64_t)p[at] + 1) * power;
-    }
-    sum += (uint64_t)length * 0x9E3779B97F4A7C15ull;
-    sum = (sum ^ sum >> 30) * 0xBF58476D1CE4E5B9ull;
-    sum = (sum ^ sum >> 27) * 0x94D049BB133111EBull;
-    return sum ^ sum >> 31;
+static inline uint64_t mix(uint64_t digest) {
+    digest = (digest ^ digest >> 30) * 0xBF58476D1CE4E5B9ull;
+    digest = (digest ^ digest >> 27) * 0x94D049BB133111EBull;
+    return digest ^ digest >> 31;
 }
 
-/* Writes the digest of each text or token, as `text_digests.py` does: a polynomial of its bytes. Values of other kinds
- * than `kinds` have the digest `other`. `room` has as many bytes as the longest text with escapes.
+/* Up to eight bytes as a number, the first byte lowest. */
+static inline uint64_t word_of(const uint8_t *p, int64_t length) {
+    uint64_t word = 0;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (length >= 8) {
+        memcpy(&word, p, 8);
+        return word;
+    }
+    if (length >= 4) {
+        uint32_t first, last;
+        memcpy(&first, p, 4), memcpy(&last, p + length - 4, 4);
+        return first | (uint64_t)last << (length - 4) * 8;
+    }
+#endif
+    for (int64_t at = 0; at < length && at < 8; at++) word |= (uint64_t)p[at] << at * 8;
+    return word;
+}
+
+static inline uint64_t digest_text(const uint8_t *p, int64_t length, const uint64_t *powers) {
+    uint64_t sum = 0, power = powers[SHORT - 1];
+    int64_t at = 0, words = (length + 7) / 8, first = words < SHORT ? words : SHORT;
+    for (; at < first; at++) sum += (word_of(p + at * 8, length - at * 8) + 1) * powers[at];
+    for (; at < words; at++) {
+        power = at % PERIOD ? power * BASE : BASE;
+        sum += (word_of(p + at * 8, length - at * 8) + 1) * power;
+    }
+    return mix(sum + (uint64_t)length * 0x9E3779B97F4A7C15ull);
+}
+
+/* Writes the digest of each text or token, as `text_digests.py` does: a polynomial of its words. Values of other kinds
+ * than `kinds` have the digest `other`. A `name` other than 0 is mixed into each. `room` has as many bytes as the
+ * longest text with escapes.
  */
-int64_t cdc_digests(Buffer source, Buffer cell_buffer, uint32_t kinds, uint64_t other, Buffer room,
+int64_t cdc_digests(Buffer source, Buffer cell_buffer, uint32_t kinds, uint64_t other, uint64_t name, Buffer room,
                            Buffer digest_buffer) {
     const uint8_t *data = source.at;
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
@@ -263,14 +285,15 @@ int64_t cdc_digests(Buffer source, Buffer cell_buffer, uint32_t kinds, uint64_t 
         unsigned kind = kind_of(cells[i]);
         const uint8_t *p = data + start_of(cells[i]);
         int64_t length = length_of(cells[i]);
-        if (!(kinds >> kind & 1)) {
-            digests[i] = other;
-        } else if (kind == ESCAPED) {
-            if (length > room.size) return TOO_SHORT;
-            digests[i] = digest(room.at, unescape(p, length, room.at), powers);
-        } else {
-            digests[i] = digest(p, length, powers);
+        uint64_t value = other;
+        if (kinds >> kind & 1) {
+            if (kind == ESCAPED) {
+                if (length > room.size) return TOO_SHORT;
+                length = unescape(p, length, room.at), p = room.at;
+            }
+            value = digest_text(p, length, powers);
         }
+        digests[i] = name ? mix(value + name) : value;
     }
     return count;
 }

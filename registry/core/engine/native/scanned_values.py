@@ -93,8 +93,8 @@ class ScannedValues(ScannedColumn, ParsedValues):
         kinds = TEXTS | NUMBERS | BOOLEANS | 1 << NULL
         return self.texts(kinds) if self.are_all(kinds) else super().wire_texts()
 
-    def value_digests(self) -> Digests | None:
-        return self.digests(int(NULL_DIGEST)) if self._tokens_identify else None
+    def value_digests(self, name: int) -> Digests | None:
+        return self.digests(int(NULL_DIGEST), name) if self._tokens_identify else None
 
     @property
     def _tokens_identify(self) -> bool:
