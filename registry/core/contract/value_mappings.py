@@ -42,6 +42,8 @@ SCALES: Final = tuple(map(str, range(10)))
 """How many digits an option may say that numbers have after the point."""
 AS_SENT: Final = "as-sent"
 """The form of values that an option decides which no parameter states."""
+DEFAULT: Final = "default"
+"""What an option may say that NULL of a column with a default is sent as."""
 _UNTYPED: Final[Mapping[str, str]] = {"number": "json-number", "text": "text", "boolean": "bool-json"}
 """The form of a value without a type, by its JSON kind, where a mapping does not say."""
 
@@ -100,7 +102,8 @@ class ValueMapping:
 
     def given(self, parameters: Mapping[str, str]) -> ValueMapping:
         """Return the mapping with the options that parameters state; the same object for the same options."""
-        known = (*self.document.options, *self.document.scales.values())
+        document = self.document
+        known = (*document.options, *document.null_sent_as, *document.scales.values())
         stated = tuple((name, parameters[name]) for name in dict.fromkeys(known) if name in parameters)
         return self._given(stated) if stated else self
 
@@ -205,6 +208,15 @@ class ValueMapping:
             if name in types
         }
 
+    @cached_property
+    def may_send_default(self) -> bool:
+        """Whether NULL of a column with a default may be sent as this default: unless a parameter rules it out."""
+        return all(
+            DEFAULT in (ways.get(value) for value in split_values(self.stated[option]))
+            for option, ways in self.document.null_sent_as.items()
+            if option in self.stated
+        )
+
     def decides(self, option: str) -> bool:
         """Return whether every value of an option that is left writes some source type in one form."""
         return any(self._listed_form(name) != AS_SENT for name in self.open_types.get(option, ()))
@@ -245,6 +257,8 @@ def known_options(mappings: Iterable[ValueMapping]) -> dict[str, frozenset[str]]
     for mapping in mappings:
         for option, values in mapping.document.options.items():
             found[option] = found.get(option, frozenset()).union(values)
+        for option, ways in mapping.document.null_sent_as.items():
+            found[option] = found.get(option, frozenset()).union(ways)
         for option in mapping.document.scales.values():
             found[option] = found.get(option, frozenset()).union(SCALES)
     return found
