@@ -1,6 +1,7 @@
 """The options that real producers were run with are found out from what they wrote, as far as the values tell."""
 
 import json
+from copy import deepcopy
 from random import Random
 
 import pytest
@@ -42,8 +43,11 @@ In a smaller unit every moment is one that is nearer to 1970, so that numbers ru
 """
 
 
-def kernel_of(capture, parameters, table=None):
-    contracts = last_tables(capture.database)
+def kernel_of(capture, parameters, table=None, defaults=None):
+    contracts = deepcopy(last_tables(capture.database))
+    for one in contracts:
+        for name, default in (defaults or {}).get(one["table"].rpartition(".")[2], {}).items():
+            one["columns"][name]["default"] = default
     contracts = contracts if table is None else named_as_in_topics(contracts)
     tables = [parse_table_contract(one, f"{one['table']}.yaml") for one in contracts]
     options = ReadingOptions(tables=TableContracts(tables), parameters=parameters | mode_of(capture), table=table)
@@ -85,6 +89,27 @@ def test_options_are_found_out_from_the_messages_alone(capture):
     for option, value in stated.items():
         assert value in found[option]
         assert found[option] <= ALIKE.get(value, {value})
+    assert changes_in(tally, reference_of(capture)) == []
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize("database", DIALECTS)
+@pytest.mark.parametrize(("options", "left"), [("nulls", ("false",)), ("defaults", ("false", "true"))])
+def test_null_in_a_column_whose_default_a_table_contract_states_is_not_replaced(
+    database, options, left, native, monkeypatch
+):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    run = ("3.5.0", database, options)
+    capture = next(one for one in CAPTURES if (one.version, one.database, one.options) == run)
+    values = values_of(read_records(capture))
+
+    tally = kernel_of(
+        capture, {}, defaults={"orders_full" if database == "postgresql" else "orders": {"extra": "7"}}
+    ).audit(batch_of_values(values))
+
+    found = {one.option: one for one in tally.statistics.options.options()}["replace.null.with.default"]
+    table = {"postgresql": "shop.public.orders_full", "mariadb": "shop.orders"}[database]
+    assert (found.values, found.names, found.of_null) == (left, (f"{table}.extra",), True)
     assert changes_in(tally, reference_of(capture)) == []
 
 

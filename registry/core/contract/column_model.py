@@ -198,7 +198,13 @@ class MappingDocument(Document):
     options: dict[str, dict[str, dict[str, tuple[str, ...]]]] = Field(default_factory=dict)
     """The source types whose form an option of the producer decides: by option, its value and the form.
 
-    A parameter of a run has the name of the option; without it, values of these types are read as they were sent.
+    A parameter of a run has the name of the option; without it, values of these types are read as they were sent, or by
+    the form that `forms` lists them under, if each value says itself which form it has: text or number.
+    """
+    null_sent_as: dict[str, dict[str, Literal["null", "default"]]] = Field(default_factory=dict)
+    """The option of the producer that says what NULL is sent as in a column with a default, by option and its value.
+
+    A parameter of a run has the name of the option; without it, a value that equals the default may stand for NULL.
     """
     scales: dict[str, str] = Field(default_factory=dict)
     """The option of the producer that says how many digits its numbers have after the point, by a type that does not.
@@ -230,6 +236,5 @@ class MappingDocument(Document):
 
     def identity(self) -> dict[str, Any]:
         """Return everything here that decides how values are read, as plain data."""
-        return self.model_dump(
-            exclude={key for key in ("options", "scales", "arrays", "substitutes") if not getattr(self, key)}
-        )
+        optional = ("options", "null_sent_as", "scales", "arrays", "substitutes")
+        return self.model_dump(exclude={key for key in optional if not getattr(self, key)})

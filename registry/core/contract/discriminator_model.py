@@ -16,11 +16,11 @@ class Test(Document):
     renamed_keys: ClassVar[Mapping[str, str]] = {"unread": "trailing-bytes"}
 
     present: At | None = None
-    """The member is there; its value may be null."""
+    """The member is there and not null."""
     absent: At | None = None
     """The member is not there."""
     unset: At | None = None
-    """The member is not there, null or empty."""
+    """The member is not there, or is null."""
     equals: At | None = None
     """The member has the value `value`."""
     value: str | bool | int | None = None

@@ -30,6 +30,9 @@ class TableColumn(Document):
     """The type as the source database names it, such as decimal(20,2)."""
     nullable: bool = True
     """Whether the column may be NULL."""
+    default: str | None = None
+    """The constant that a row has where a statement leaves the column out, in any spelling; a producer may send
+    it in place of NULL."""
     comment: str | None = None
     """What the column is, for people."""
 
@@ -65,6 +68,13 @@ class TableContract(Document):
     @cached_property
     def types(self) -> dict[str, str]:
         return {name: column.type for name, column in self.columns.items()}
+
+    @cached_property
+    def defaulted(self) -> tuple[str, ...]:
+        """The columns that may be NULL and have a default."""
+        return tuple(
+            name for name, column in self.columns.items() if column.default is not None and self.may_be_null(name)
+        )
 
     @cached_property
     def zone(self) -> Zone | None:

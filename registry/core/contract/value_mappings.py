@@ -42,6 +42,8 @@ SCALES: Final = tuple(map(str, range(10)))
 """How many digits an option may say that numbers have after the point."""
 AS_SENT: Final = "as-sent"
 """The form of values that an option decides which no parameter states."""
+DEFAULT: Final = "default"
+"""What an option may say that NULL of a column with a default is sent as."""
 _UNTYPED: Final[Mapping[str, str]] = {"number": "json-number", "text": "text", "boolean": "bool-json"}
 """The form of a value without a type, by its JSON kind, where a mapping does not say."""
 
@@ -66,7 +68,7 @@ class ValueMapping:
                     digits = range(int(precise[2]), int(precise[3]) + 1)
                     self._by_precision.setdefault(precise[1], []).append((digits, form))
         for types in self.open_types.values():
-            self._by_type.update(dict.fromkeys(types, AS_SENT))
+            self._by_type.update(dict.fromkeys((name for name in types if name not in self.self_evident), AS_SENT))
 
     @cached_property
     def open_types(self) -> Mapping[str, tuple[str, ...]]:
@@ -77,6 +79,24 @@ class ValueMapping:
                 for types in forms.values():
                     found.setdefault(option, {}).update(dict.fromkeys(map(without_precision, types)))
         return {option: tuple(types) for option, types in found.items()}
+
+    @cached_property
+    def self_evident(self) -> frozenset[str]:
+        """The source types among these each value of which says itself which form it has: `forms` lists them too."""
+        listed = {name for types in self.document.forms.values() for name in types}
+        return frozenset(name for types in self.open_types.values() for name in types if name in listed)
+
+    def tells_forms_apart(self, option: str, source_type: str) -> bool:
+        """Return whether each value of a type has one form of an option by its JSON kind, which its listed form takes.
+
+        Then the type may stand under `forms` too.
+        """
+        under = [
+            form for value in self.document.options[option] if (form := self._form_under(option, value, source_type))
+        ]
+        listed, wires = self.form_of(source_type) or "", [FORMS[form].wire for form in under if form in FORMS]
+        disjoint = len(wires) > 1 and sum(map(len, wires)) == len(frozenset().union(*wires))
+        return disjoint and listed in FORMS and FORMS[listed].wire == frozenset().union(*wires)
 
     @cached_property
     def forms(self) -> Mapping[str, tuple[str, ...]]:
@@ -95,12 +115,14 @@ class ValueMapping:
             found.setdefault(form, ())
         for name in (name for types in self.open_types.values() for name in types):
             listed = self._listed_form(name) or AS_SENT
-            found[listed] = (*found.get(listed, ()), name)
+            if name not in found.get(listed, ()):
+                found[listed] = (*found.get(listed, ()), name)
         return found
 
     def given(self, parameters: Mapping[str, str]) -> ValueMapping:
         """Return the mapping with the options that parameters state; the same object for the same options."""
-        known = (*self.document.options, *self.document.scales.values())
+        document = self.document
+        known = (*document.options, *document.null_sent_as, *document.scales.values())
         stated = tuple((name, parameters[name]) for name in dict.fromkeys(known) if name in parameters)
         return self._given(stated) if stated else self
 
@@ -116,6 +138,9 @@ class ValueMapping:
             if len(chosen) > 1:
                 left[option] = chosen
                 continue
+            decided = {name for under in chosen.values() for types in under.values() for name in types}
+            for form, types in forms.items():
+                forms[form] = tuple(name for name in types if name not in decided)
             for form, types in (pair for under in chosen.values() for pair in under.items()):
                 forms[form] = (*forms.get(form, ()), *types)
         return ValueMapping(self.document.model_copy(update={"forms": forms, "options": left}), dict(stated))
@@ -196,18 +221,28 @@ class ValueMapping:
 
         The form is None under a value that says nothing of the type. Nothing is decided where all values say the same.
         """
-        if self._listed_form(source_type) != AS_SENT:
-            return {}
         name = self.normalise(source_type)
+        if self._listed_form(source_type) != AS_SENT and name not in self.self_evident:
+            return {}
         return {
             option: {value: self._form_under(option, value, source_type) for value in self.document.options[option]}
             for option, types in self.open_types.items()
             if name in types
         }
 
+    @cached_property
+    def may_send_default(self) -> bool:
+        """Whether NULL of a column with a default may be sent as this default: unless a parameter rules it out."""
+        return all(
+            DEFAULT in (ways.get(value) for value in split_values(self.stated[option]))
+            for option, ways in self.document.null_sent_as.items()
+            if option in self.stated
+        )
+
     def decides(self, option: str) -> bool:
         """Return whether every value of an option that is left writes some source type in one form."""
-        return any(self._listed_form(name) != AS_SENT for name in self.open_types.get(option, ()))
+        open_types = self.open_types.get(option, ())
+        return any(self._listed_form(name) != AS_SENT for name in open_types if name not in self.self_evident)
 
     def _form_under(self, option: str, value: str, source_type: str) -> str | None:
         form = self.given({option: value}).form_of(source_type)
@@ -245,6 +280,8 @@ def known_options(mappings: Iterable[ValueMapping]) -> dict[str, frozenset[str]]
     for mapping in mappings:
         for option, values in mapping.document.options.items():
             found[option] = found.get(option, frozenset()).union(values)
+        for option, ways in mapping.document.null_sent_as.items():
+            found[option] = found.get(option, frozenset()).union(ways)
         for option in mapping.document.scales.values():
             found[option] = found.get(option, frozenset()).union(SCALES)
     return found

@@ -27,6 +27,7 @@ from cdc_contracts.registry.core.stats.option_evidence import (
     Allowed,
     OpenColumn,
     OptionEvidence,
+    null_allowed_by,
     takes_any_count,
 )
 from cdc_contracts.registry.core.values import Context, ValueForm
@@ -70,15 +71,27 @@ def _code(column: OpenColumn, values: ColumnValues, chosen: Numbers) -> CodedCol
         bits |= read[form, context].astype(np.int64) << place
     if values.valued is not None:
         bits[~values.valued] = 0
+        if column.null:
+            bits |= (~values.valued & ~_unread(values)).astype(np.int64) << len(column.forms)
     bits = values.spread(bits)[chosen]
     distinct = [some for some in np.flatnonzero(np.bincount(bits)).tolist() if some]
-    codes = np.zeros(1 << len(column.forms), np.uint8)
+    codes = np.zeros(2 << len(column.forms), np.uint8)
     codes[distinct] = np.arange(1, len(distinct) + 1)
-    ways = [
-        Allowed(column.option, tuple(name for place, (name, *_) in enumerate(column.forms) if some >> place & 1))
-        for some in distinct
-    ]
-    return CodedColumn(column.name, codes[bits], [None, *ways])
+    return CodedColumn(column.name, codes[bits], [None, *(_way_of(column, some) for some in distinct)])
+
+
+def _way_of(column: OpenColumn, bits: int) -> Allowed:
+    if bits >> len(column.forms):
+        return null_allowed_by(column)
+    values = tuple(name for place, (name, *_) in enumerate(column.forms) if bits >> place & 1)
+    return Allowed(column.option, values, of_null=bool(column.null))
+
+
+def _unread(values: ColumnValues) -> Mask:
+    """Mark the values that count as null only because no form reads them."""
+    rows = [*values.unfit_rows, *(row for rows in values.odd_rows.values() for row in rows)]
+    held = np.arange(len(values.values)) if values.held is None else values.held
+    return np.isin(held, rows)
 
 
 def _reads(form: ValueForm, context: Context, values: ParsedValues) -> Mask:

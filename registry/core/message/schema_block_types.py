@@ -2,7 +2,7 @@
 
 A type is the semantic name of a field, or without one its primitive type. In brackets are the parameters by which
 values are read: precision and scale of a decimal (`*` for a precision that the block does not say), the length of a bit
-field. A list is its element's type and `[]`.
+field, the members of an enumeration if one of them has a comma. A list is its element's type and `[]`.
 
 `org.apache.kafka.connect.json.JsonConverter` (Kafka 3.9) writes the block, and `org.apache.kafka.connect.data.Decimal`
 says where the scale is.
@@ -16,11 +16,15 @@ from typing import Any, Final
 
 from cdc_contracts.registry.core.contract.connect_schemas import list_fields
 from cdc_contracts.registry.core.values import Number, token_of
+from cdc_contracts.registry.core.values.listed_members import ESCAPED_COMMA
 from cdc_contracts.registry.core.values.source_types import ARRAY
 
 PRECISION: Final = "connect.decimal.precision"
 SCALE: Final = "scale"
 LENGTH: Final = "length"
+ALLOWED: Final = "allowed"
+_COMMA: Final = re.compile(r"(?<!\\),")
+"""A comma between the members of an enumeration; one inside a member has a backslash before it."""
 _WHOLE: Final = re.compile(r"-?[0-9]{1,9}")
 
 
@@ -87,7 +91,16 @@ def _brackets(parameters: Mapping[str, Any]) -> str:
     precision, scale, length = (_number(parameters.get(name)) for name in (PRECISION, SCALE, LENGTH))
     if scale is not None:
         return f"({precision or '*'},{scale})"
+    listed = parameters.get(ALLOWED)
+    if isinstance(listed, str) and ESCAPED_COMMA in listed:
+        return f"({','.join(map(quote_member, _COMMA.split(listed)))})"
     return "" if length is None else f"({length})"
+
+
+def quote_member(escaped: str) -> str:
+    """Return a member of an enumeration in the quotes of a type's text."""
+    member = escaped.replace(ESCAPED_COMMA, ",").replace("\\", "\\\\").replace("'", "''")
+    return f"'{member}'"
 
 
 def _number(text: Any) -> str | None:

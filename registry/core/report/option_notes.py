@@ -42,12 +42,13 @@ def option_notes(report: Report) -> Iterator[str]:
 
 
 def _as_sent(left_open: ReportedOption) -> str:
-    """Return which values are read as they were sent."""
+    """Return which values are read as they were sent, or may stand for NULL."""
     names = list(map(visible, (left_open.named or ())[:_MOST_NAMES]))
-    if not names:
-        return "The values are read as sent"
     more = left_open.columns - len(names)
-    return f"Read as sent: {', '.join(names)}" + (f" and {more:,} more" if more else "")
+    listed = ", ".join(names) + (f" and {more:,} more" if names and more else "")
+    if left_open.of_null:
+        return f"A value that equals the default of {listed or 'its column'} may stand for NULL"
+    return f"Read as sent: {listed}" if names else "The values are read as sent"
 
 
 def _where(changed: ReportedOption) -> str:

@@ -44,6 +44,8 @@ class ReportedOption(Struct, frozen=True, forbid_unknown_fields=True):
     """The columns, as TABLE.COLUMN, the first by name."""
     runs: Sometimes[tuple[ReportedOptionRun, ...]] = UNSET
     """Where it changes: the parts of each partition, in order."""
+    of_null: Sometimes[bool] = UNSET
+    """Whether it decides what NULL of a column with a default is sent as, and not how values are written."""
     taken: Sometimes[bool] = UNSET
     """Whether a sample decided it before a decode, which has read every message so; counts are those of the sample."""
 
@@ -62,7 +64,10 @@ def report_options(seen: OptionEvidence, taken: Iterable[TopicOption] = ()) -> S
 
 
 def _report(one: TopicOption, runs: Sometimes[tuple[ReportedOptionRun, ...]] = UNSET) -> ReportedOption:
-    return ReportedOption(*one[:-1], one.names[:_MOST_NAMED], runs)
+    named = one.names[:_MOST_NAMED]
+    return ReportedOption(
+        one.topic, one.option, one.values, one.columns, one.held, named, runs, of_null=one.of_null or UNSET
+    )
 
 
 def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOption, ...]]:
@@ -76,5 +81,5 @@ def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOpt
         columns = max(known.columns, one.columns)
         named = tuple(sorted({*(known.named or ()), *(one.named or ())})[:_MOST_NAMED])
         runs = one.runs or UNSET if known is one else ((known.runs or ()) + (one.runs or ())) or UNSET
-        found[place] = ReportedOption(one.topic, one.option, values, columns, held, named, runs, one.taken)
+        found[place] = replace(known, values=values, columns=columns, held=held, named=named, runs=runs)
     return tuple(found[key] for key in sorted(found)) or UNSET

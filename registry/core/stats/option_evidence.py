@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from cdc_contracts.registry.core.common.findings import rule_id
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.json_structures import as_structure
-from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.core.contract.value_mappings import DEFAULT, ValueMapping, split_values
 from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns, zoneless_context
@@ -30,24 +30,35 @@ _WIRES: Final = {"string": "text"}
 
 
 class OpenColumn(NamedTuple):
-    """A column whose form an option decides: the form under each value of the option, None where it decides none."""
+    """A column whose values an option decides: the form under each value of the option, None where it decides none.
+
+    `null` are the values of the option that allow null, if it decides that; `stated` those that a parameter states, if
+    what refutes them is all that is looked for.
+    """
 
     name: str
     option: str
     forms: tuple[tuple[str, ValueForm | None, Context], ...]
+    null: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
 
 
 class Allowed(NamedTuple):
-    """The values of an option under which a value of a column can be read."""
+    """The values of an option under which a value of a column can be read.
+
+    It refutes those `stated`, if there are any. `of_null` if the option decides what NULL is sent as, and no form.
+    """
 
     option: str
     values: tuple[str, ...]
+    stated: tuple[str, ...] = ()
+    of_null: bool = False
 
 
 class TopicOption(NamedTuple):
     """What the `held` values of a topic say of an option: the `values` of it that all of them allow, if any.
 
-    `names` are the columns, as TABLE.COLUMN.
+    `names` are the columns, as TABLE.COLUMN. `of_null` if it decides what NULL of a column with a default is sent as.
     """
 
     topic: str
@@ -56,6 +67,7 @@ class TopicOption(NamedTuple):
     columns: int
     held: int
     names: tuple[str, ...]
+    of_null: bool = False
 
 
 class OptionRun(NamedTuple):
@@ -116,16 +128,21 @@ class OptionEvidence(ColumnWays[Allowed]):
     def options(self) -> Iterator[TopicOption]:
         """Yield what each topic says of each option, in order of both."""
         found: dict[tuple[str, str], list[_Seen]] = {}
-        for one in self._all():
+        for one in self._undecided():
             found.setdefault((one.rows.topic, one.allowed.option), []).append(one)
         for (topic, option), seen in sorted(found.items()):
             columns = {(one.rows.table, one.name) for one in seen}
             held = sum(one.stretch.count for one in seen)
             names = tuple(sorted(".".join(part for part in one if part) for one in columns))
-            yield TopicOption(topic, option, _common(one.allowed.values for one in seen), len(columns), held, names)
+            values, of_null = _common(one.allowed.values for one in seen), any(one.allowed.of_null for one in seen)
+            yield TopicOption(topic, option, values, len(columns), held, names, of_null)
 
     def changes(self) -> Iterator[OptionChange]:
-        """Yield the columns from which on values contradict those before, partition by partition."""
+        """Yield the columns from which on values contradict those before, or a parameter, partition by partition."""
+        for one in self._all():
+            if one.allowed.stated:
+                _, values, stated, _ = one.allowed
+                yield OptionChange(one.rows, one.name, one.allowed.option, stated, values, one.stretch, -1)
         for _, parts in self._parts():
             seen = [one for part in parts for one in part.seen]
             for before, part in pairwise(parts):
@@ -157,7 +174,7 @@ class OptionEvidence(ColumnWays[Allowed]):
     def _parts(self) -> Iterator[tuple[tuple[str, int, str], list[_Part]]]:
         """Yield topic, partition and option with its parts, each of values that allow something in common."""
         found: dict[tuple[str, int, str], list[_Seen]] = {}
-        for one in self._all():
+        for one in self._undecided():
             found.setdefault((one.rows.topic, one.rows.partition, one.allowed.option), []).append(one)
         for place, seen in sorted(found.items()):
             parts: list[_Part] = []
@@ -168,6 +185,9 @@ class OptionEvidence(ColumnWays[Allowed]):
                 else:
                     parts.append(_Part(one.allowed.values, [one]))
             yield place, parts
+
+    def _undecided(self) -> Iterator[_Seen]:
+        return (one for one in self._all() if not one.allowed.stated)
 
     def _all(self) -> Iterator[_Seen]:
         for rows in self.tables():
@@ -182,33 +202,54 @@ def _last_against(values: tuple[str, ...], seen: Iterable[_Seen]) -> int:
 
 
 def open_columns(columns: TypedColumns) -> tuple[OpenColumn, ...]:
-    """Return the columns of a row whose form an option decides that no parameter states."""
-    if not columns.mapping.open_types:
-        return ()
-    return tuple(
-        OpenColumn(name, option, tuple(_forms_of(columns.mapping, columns.types_of(name), forms)))
-        for name, source_type in (columns.types or {}).items()
-        for option, forms in columns.mapping.options_of(source_type).items()
-    )
+    """Return the columns of a row whose values an option decides that no parameter states, or that refute one."""
+    return (*_of_open_forms(columns), *_of_defaults(columns))
 
 
 def allowed_by(column: OpenColumn, value: Any) -> Allowed | None:
     """Return the values of its option under which a value of a column can be read.
 
-    Null says nothing of an option, and neither does what is written under no value of it, such as NaN: None.
+    Null says nothing of an option that decides a form, and neither does what is written under no value of it, such as
+    NaN: None.
     """
     if value is None:
-        return None
+        return null_allowed_by(column) if column.null else None
     kind = kind_of(value)
     sent = as_structure(value) if isinstance(value, list | dict) else value
     wire = _WIRES.get(kind, kind)
     values = tuple(name for name, form, context in column.forms if _reads(form, context, wire, sent))
-    return Allowed(column.option, values) if values else None
+    return Allowed(column.option, values, of_null=bool(column.null)) if values else None
+
+
+def null_allowed_by(column: OpenColumn) -> Allowed:
+    """Return the values of an option that decides what NULL is sent as, where it is sent as null."""
+    return Allowed(column.option, column.null, column.stated, of_null=True)
 
 
 def takes_any_count(form: ValueForm) -> bool:
     """Return whether a count of any size is one of the form: releases have written times of day far out of range."""
     return form.kind == _TIME and _NUMBER in form.wire
+
+
+def _of_open_forms(columns: TypedColumns) -> Iterator[OpenColumn]:
+    if columns.mapping.open_types:
+        for name, source_type in (columns.types or {}).items():
+            for option, forms in columns.mapping.options_of(source_type).items():
+                yield OpenColumn(name, option, tuple(_forms_of(columns.mapping, columns.types_of(name), forms)))
+
+
+def _of_defaults(columns: TypedColumns) -> Iterator[OpenColumn]:
+    """Yield the columns with a default: null was not replaced by it, and any other value may stand for itself."""
+    for option, ways in columns.mapping.document.null_sent_as.items() if columns.defaulted else ():
+        stated = columns.mapping.stated.get(option)
+        left = tuple(sorted(ways)) if stated is None else split_values(stated)
+        null = tuple(sorted(value for value, sent in ways.items() if sent != DEFAULT))
+        allowed = tuple(value for value in left if value in null)
+        if null and not allowed:
+            yield from (OpenColumn(name, option, (), null, left) for name in columns.defaulted)
+        elif len(left) > 1:
+            forms = tuple((value, None, Context()) for value in left)
+            yield from (OpenColumn(name, option, forms, allowed) for name in columns.defaulted)
 
 
 def _forms_of(

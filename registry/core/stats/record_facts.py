@@ -251,8 +251,9 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
 
 def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
     """Return the image with the values of a row: the after image, if there is one; None if they show nothing more."""
-    described, substitutes = columns.origin == "message", substitute_columns(columns)
-    if described and not substitutes:
+    described = columns.origin == "message"
+    open_, substitutes = open_columns(columns), substitute_columns(columns)
+    if described and not (open_ or substitutes):
         return None
     sides, images = reading.meaning.images.of(reading.op or ""), reading.meaning.images
     sources = [reading.source(side) for side in (sides.after, sides.before) if side] if sides else []
@@ -262,9 +263,7 @@ def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:
     placed = [op.after.at for name in ("insert", "upsert", "snapshot") if (op := images.of(name)) and op.after]
     at = placed[0] if placed else source
     at = at if images.hold_one_row else f"{at}/0"
-    return WrittenRows(
-        source, at, reading.op == "snapshot", bool(columns.types), open_columns(columns), substitutes, described
-    )
+    return WrittenRows(source, at, reading.op == "snapshot", bool(columns.types), open_, substitutes, described)
 
 
 def _as_listed(sent: str, listed: str | None, reading: Reading, columns: TypedColumns) -> str:

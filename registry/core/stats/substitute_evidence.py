@@ -60,7 +60,7 @@ def substitute_columns(columns: TypedColumns) -> tuple[SubstituteColumn, ...]:
     found = []
     for name, source_type in (columns.types or {}).items():
         form = mapping.form_of(source_type)
-        default = columns.defaults.get(name)
+        default = columns.default_of(name)
         if form is not None and (default is not None or mapping.substitutes(form)):
             context = zoneless_context(FORMS[form], mapping, columns.types_of(name), default)
             found.append(SubstituteColumn(name, FORMS[form], context))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -38,6 +38,17 @@ class TypedColumns:
     table: TableContract | None
     mapping: ValueMapping
     defaults: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def defaulted(self) -> Collection[str]:
+        """The columns in which the producer may send a default in place of NULL, by the message or a table contract."""
+        if self.origin == "message" or self.table is None:
+            return self.defaults
+        return self.table.defaulted
+
+    def default_of(self, name: str) -> str | None:
+        """Return the value that the producer may send in place of NULL in a column, as it is sent; None if none."""
+        return self.defaults.get(name) if self.mapping.may_send_default else None
 
     def sent_type(self, name: str) -> str | None:
         """Return the type that the message itself names for a column."""
@@ -114,7 +125,7 @@ class FormSelection:
             context = self._context_by_type(form, zone, mapping, types)
         else:
             context = self._context(form, zone, mapping)
-        return context if default is None else _with_default(context, default)
+        return context if default is None or not mapping.may_send_default else _with_default(context, default)
 
     def context_of_column(self, form: ValueForm, columns: TypedColumns, name: str) -> Context:
         """Return the context of a form in a column of a message."""

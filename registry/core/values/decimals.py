@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cdc_contracts.registry.core.common.exact_number import JSON_NUMBER
+from cdc_contracts.registry.core.common.exact_number import JSON_NUMBER, Number
 from cdc_contracts.registry.core.values.byte_strings import decode_base64, encode_base64
 from cdc_contracts.registry.core.values.form_values import LIMIT, BrokenValue, Context, Flag, Value
 
@@ -65,6 +65,12 @@ def write_unscaled(text: str, context: Context) -> str:
     number = int(digits or "0")
     size = (number + (number < 0)).bit_length() // 8 + 1
     return encode_base64(number.to_bytes(size, "big", signed=True))
+
+
+def write_unscaled_or_number(text: str, context: Context) -> str | Number:
+    """Write a decimal of the scale of its column as Base64, and any other one as a number."""
+    fraction = len(text.partition(".")[2])
+    return write_unscaled(text, context) if context.scale in (None, fraction) else Number(text)
 
 
 def pad_fraction(text: str, scale: int | None) -> str:

@@ -1,4 +1,4 @@
-"""Listed members: the values of ENUM and SET columns as numbers, by the members that the type lists."""
+"""Listed members: the values of ENUM and SET columns, as numbers or text, by the members that the type lists."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ INDEX: Final = re.compile("0|[1-9][0-9]{0,4}")
 """An ENUM has at most 65,535 members."""
 MASK: Final = re.compile("0|[1-9][0-9]{0,19}")
 """A SET has at most 64 members."""
+ESCAPED_COMMA: Final = "\\,"
 _MOST_INDEX: Final = 65_535
 _MOST_MASK: Final = (1 << 64) - 1
 
@@ -39,6 +40,17 @@ def read_mask(token: str, context: Context) -> Value:
     if mask >> len(context.members):
         raise BrokenValue
     return Value(",".join(member for place, member in enumerate(context.members) if mask >> place & 1))
+
+
+def read_member(text: str, context: Context) -> Value:
+    """Read the text of a member, without a backslash before a comma if the type lists the member without it.
+
+    A text with one that no type lists either way stays as it is, and is noted.
+    """
+    if ESCAPED_COMMA not in text or text in context.members:
+        return Value(text)
+    plain = text.replace(ESCAPED_COMMA, ",")
+    return Value(plain) if plain in context.members else Value(text, Flag.NOTED)
 
 
 def write_index(text: str, context: Context) -> str:

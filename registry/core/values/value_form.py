@@ -83,6 +83,8 @@ class ValueForm:
     """The records of an Avro image that hold its values; none for values of JSON."""
     type_parameters: frozenset[str] = frozenset()
     """The parameters of a column's type that its values are read by: `scale`, `length`, `members`."""
+    numbers: ValueForm | None = None
+    """The form that reads its numbers, where these are no texts without quotes."""
     texts: frozenset[str] | None = None
     """The only texts that it takes beside numbers; None if it takes others too."""
     kept: tuple[int, int] | None = None
@@ -126,6 +128,8 @@ class ValueForm:
 
         Raises BrokenValue: the value does not have this form, or is a number too long to keep.
         """
+        if self.numbers is not None and isinstance(value, Number):
+            return self.numbers.read(value, context)
         token = token_of(as_structure(value) if isinstance(value, list | dict) else value)
         if self.texts is not None and not isinstance(value, Number) and token not in self.texts:
             raise BrokenValue

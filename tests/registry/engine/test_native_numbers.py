@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from scanned_messages import LIBRARY, column_of
 
+from cdc_contracts.registry.core.engine import single_values
+from cdc_contracts.registry.core.engine.form_parts import validate_part
 from cdc_contracts.registry.core.engine.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
-from cdc_contracts.registry.core.engine.native.scanned_columns import DECIMAL, INTEGER, NUMBER, TEXT
-from cdc_contracts.registry.core.values import FORMS, Context
+from cdc_contracts.registry.core.engine.native.scanned_columns import DECIMAL, INTEGER, NUMBER, NUMBERS, TEXT, TEXTS
+from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart
+from cdc_contracts.registry.core.values import FORMS, Context, Number
 from cdc_contracts.registry.core.values.type_bounds import bound_of
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
@@ -220,3 +223,29 @@ def test_a_float_as_text_is_left_open_where_only_its_literals_are_texts():
     assert texts_written("float64-number-or-literal", ["1.5", "NaN"], kind=TEXT) == [None, None]
     assert texts_written("float64-number-or-literal", ["1.5", "-2.25"], kind=DECIMAL) == ["1.5", "-2.25"]
     assert texts_written("float64-text", ["1.5"], kind=TEXT) == ["1.5"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "in_c"),
+    [
+        ([(TEXT, "AxY="), (TEXT, "1234"), (TEXT, "A")], True),
+        ([(DECIMAL, "7.90"), (INTEGER, "1234"), (DECIMAL, "123456789012345678.12345678901234567890")], True),
+        ([(TEXT, "1234"), (INTEGER, "1234"), (DECIMAL, "7.905")], False),
+    ],
+)
+def test_a_decimal_is_read_by_the_kind_of_its_value(cells, in_c):
+    form = FORMS["decimal-base64-or-number"]
+    bound = bound_of("org.apache.kafka.connect.data.Decimal(38,20)", "decimal")
+    for use in (
+        FormUse(form, Context(scale=2), lenient=False),
+        FormUse(form, Context(scale=2), lenient=False, bound=bound),
+    ):
+        column = column_of(cells, form.decoder).widened()
+        sent = [text if kind == TEXT else Number(text) for kind, text in cells]
+        expected = [single_values.read_value(use, value) for value in sent]
+
+        flags, texts = validate_part(ScannedPart(column, TEXTS | NUMBERS), use, texts=True)
+
+        assert (check_values(column, use) is not None) == in_c
+        assert [text for text, _ in expected] == texts.to_pylist()
+        assert [flag for _, flag in expected] == ([OK] * len(cells) if flags is None else flags.tolist())

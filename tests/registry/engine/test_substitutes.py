@@ -29,6 +29,7 @@ def both(reference, values, options):
         cut = values[first : first + 50]
         fast.merge(kernel.audit(batch_of([(0, first + number, value) for number, value in enumerate(cut)])))
     assert fast.statistics.substitutes == slow.statistics.substitutes
+    assert fast.statistics.options == slow.statistics.options
     return fast
 
 
@@ -56,6 +57,37 @@ def test_defaults_are_counted_where_the_column_may_be_null(native, optional, mon
         for place, (name, (_, default, *_)) in enumerate(DEFAULTS.items())
     }
     assert found == (wanted if optional else {})
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize(
+    ("stated", "counted"), [(None, "all"), ("true", "nulls"), ("false", "none"), ("false,true", "all")]
+)
+def test_null_where_a_column_has_a_default_says_that_it_is_not_replaced(native, stated, counted, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    rows = [(7, "old", True), (8, None, True), (None, None, False)] * 20
+    values = [message_with_defaults(row, optional=True) for row in rows]
+    options = ReadingOptions(parameters={} if stated is None else {"replace.null.with.default": stated})
+
+    tally = both("debezium/json-schema@2", values, options)
+
+    either, not_replaced = ("false", "true"), ("false",)
+    every = {
+        ("qty", either): (40, 0), ("qty", not_replaced): (20, 2), ("name", either): (20, 0),
+        ("name", not_replaced): (40, 1), ("open", either): (60, 0),
+    }  # fmt: skip
+    wanted = every if counted == "all" else {key: every[key] for key in every if key[1] == not_replaced}
+    assert {
+        (name, allowed.values): (stretch.count, stretch.first.offset)
+        for columns in tally.statistics.options.seen.values()
+        for name, column in columns.items()
+        for allowed, stretch in column.items()
+    } == (wanted if counted != "none" else {})
+    refuted = {(one.name, one.before, one.after, one.stretch.count) for one in tally.statistics.options.changes()}
+    assert refuted == (
+        {("qty", ("true",), ("false",), 20), ("name", ("true",), ("false",), 40)} if stated == "true" else set()
+    )
+    assert tally.outcomes["conforming"] == 60
 
 
 @pytest.mark.parametrize("native", ["off", "eager"])

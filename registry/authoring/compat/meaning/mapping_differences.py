@@ -29,7 +29,7 @@ COMPARED: Final = frozenset(
     {"names", "aliases", "forms", "options", "scales", "arrays", "default", "untyped", "invalid"}
 )
 """The keys of a mapping that are compared here."""
-UNREAD: Final = frozenset({"mapping", "images", "substitutes", "no_trailing_zeros"})
+UNREAD: Final = frozenset({"mapping", "images", "substitutes", "null_sent_as", "no_trailing_zeros"})
 """The keys that do not affect how values are read."""
 _KINDS: Final = ("number", "text", "boolean")
 

@@ -53,7 +53,7 @@ def _misplaced_types(file: Traversable, mapping: ValueMapping) -> Faults:
     known = {without_precision(name) for name in seen}
     for option, values in mapping.document.options.items():
         for value, forms in values.items():
-            own = dict(seen)
+            own = {name: form for name, form in seen.items() if not mapping.tells_forms_apart(option, name)}
             yield from _misplaced(file, mapping, forms, ("options", option, value), own)
             known |= {without_precision(name) for name in own}
     for alias, source_type in mapping.document.aliases.items():

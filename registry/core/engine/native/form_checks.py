@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -42,6 +43,10 @@ def check_values(column: ScannedColumn, use: FormUse) -> tuple[NDArray[np.uint8]
 
     Only values of the kinds that the form accepts are flagged. None if there is no check for this use of the form.
     """
+    of_kind = _use_of_kinds(column, use)
+    if of_kind is None:
+        return None
+    use = of_kind
     checks = _checks_of(column.source.library, use.form, use.context, use.bound)
     if checks is None:
         return None
@@ -60,6 +65,10 @@ def write_values(
 
     None if it has to write all of them.
     """
+    of_kind = _use_of_kinds(column, use)
+    if of_kind is None:
+        return None
+    use = of_kind
     checks = _checks_of(column.source.library, use.form, use.context, use.bound)
     if checks is None or not all(native.writes for native in use.form.native):
         return None
@@ -74,6 +83,20 @@ def write_values(
         return texts, np.zeros(0, np.int64)
     longer = any(library.forms[native.form].known == "LONGER" for native in use.form.native)
     return _write(column, kinds, checks[0], flags, longer=longer)
+
+
+def _use_of_kinds(column: ScannedColumn, use: FormUse) -> FormUse | None:
+    """Return the use of the form that reads all values of a column, which may depend on their kind; None if it does."""
+    if use.form.numbers is None or not column.holds(NUMBERS):
+        return use
+    return None if column.holds(TEXTS) else _use_of_numbers(use)
+
+
+@lru_cache(maxsize=256)
+def _use_of_numbers(use: FormUse) -> FormUse:
+    """Return the use of the form of numbers, which have their point."""
+    form = use.form.numbers or use.form
+    return replace(use, form=form, context=replace(use.context, scale=None))
 
 
 def _check_named(

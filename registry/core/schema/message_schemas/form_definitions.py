@@ -29,6 +29,8 @@ JSON_TYPES: Final = {
     "text": "string", "number": "number", "boolean": "boolean", "array": "array", "object": "object",
 }  # fmt: skip
 """The type of JSON Schema by the wire of a form."""
+ARRAYS: Final = r"\[\]$"
+"""The pattern of the names of types whose values are arrays."""
 _SCALARS: Final = frozenset({"text", "number", "boolean"})
 _BRACKETS = r"(?:\s*\([^()]*\))*"
 _SIGNS = r"(?:\s+(?:[Uu][Nn][Ss][Ii][Gg][Nn][Ee][Dd]|[Ss][Ii][Gg][Nn][Ee][Dd]|[Zz][Ee][Rr][Oo][Ff][Ii][Ll][Ll]))*"
@@ -43,7 +45,7 @@ def definitions(version: Version) -> dict[str, Any]:
     for mapping in mappings:
         for form, those in mapping.forms.items():
             forms[_name_of(mapping, form, mappings)] = _define(version, mapping, form)
-            if version.meaning.columns.types != "none":
+            if version.meaning.columns.types != "none" and form in forms_of_types(mapping):
                 names[_names_key(mapping, form)] = _define_names(mapping, form)
             for name in those:
                 key = name if len(mappings) == 1 else f"{name} ({mapping.name})"
@@ -62,7 +64,7 @@ def typed_rows(version: Version) -> Iterator[dict[str, Any]]:
 
 def _kinds(version: Version, choice: MappingCondition) -> Iterator[dict[str, Any]]:
     """Yield which JSON kinds a column may have at all, where the forms of a mapping do not have every kind."""
-    wires = {wire for mapping in choice.mappings for form in mapping.document.forms for wire in FORMS[form].wire}
+    wires = {wire for mapping in choice.mappings for form in forms_of_types(mapping) for wire in FORMS[form].wire}
     kinds = [JSON_TYPES[wire] for wire in sorted(wires)]
     if not wires >= _SCALARS:
         yield _every_image(version.meaning, {"type": [*kinds, "null"]})
@@ -71,7 +73,7 @@ def _kinds(version: Version, choice: MappingCondition) -> Iterator[dict[str, Any
 def _known_types(version: Version, choice: MappingCondition) -> Iterator[dict[str, Any]]:
     """Yield which names of types a message of rows may hold; none if the mapping accepts every name."""
     if all(mapping.document.default is None for mapping in choice.mappings):
-        names = any_of(names_of_form(mapping, form) for mapping in choice.mappings for form in mapping.document.forms)
+        names = any_of(names_of_form(mapping, form) for mapping in choice.mappings for form in forms_of_types(mapping))
         types = type_columns(version.meaning)
         clause = _types_clause(types, names, required=False)
         if types.at is not None:
@@ -89,13 +91,13 @@ def _typed_values(version: Version, choice: MappingCondition) -> Iterator[dict[s
     """
     if choice.condition and len(choice.mappings) > 1:
         return
-    for form in dict.fromkeys(form for mapping in choice.mappings for form in mapping.document.forms):
+    for form in dict.fromkeys(form for mapping in choice.mappings for form in forms_of_types(mapping)):
         if not version.meaning.leaves_open(FORMS[form].kind):
             yield _rows_of_form(version, choice, form)
 
 
 def _rows_of_form(version: Version, choice: MappingCondition, form: str) -> dict[str, Any]:
-    having = [mapping for mapping in choice.mappings if form in mapping.document.forms]
+    having = [mapping for mapping in choice.mappings if form in forms_of_types(mapping)]
     only = _every_type_is(version.meaning, any_of(names_of_form(mapping, form) for mapping in having))
     return when(only, _every_image(version.meaning, any_of(forms_of_same_types(version, choice, form))))
 
@@ -103,8 +105,8 @@ def _rows_of_form(version: Version, choice: MappingCondition, form: str) -> dict
 def forms_of_same_types(version: Version, choice: MappingCondition, form: str) -> list[dict[str, Any]]:
     """Return references to a form and to those that another mapping of a choice gives one of its types."""
     every = [version.catalogue.mapping(name) for name in version.mapping_names()]
-    having = [mapping for mapping in choice.mappings if form in mapping.document.forms]
-    types = {name for mapping in having for name in mapping.document.forms[form]}
+    having = [mapping for mapping in choice.mappings if form in forms_of_types(mapping)]
+    types = {name for mapping in having for name in mapping.document.forms.get(form, ())}
     others = {
         other
         for mapping in choice.mappings
@@ -211,11 +213,19 @@ def _names_key(mapping: ValueMapping, form: str) -> str:
     return f"types-of-{mapping.name}-{form.replace('.', '-')}"
 
 
+def forms_of_types(mapping: ValueMapping) -> tuple[str, ...]:
+    """Return the forms that the name of a type decides: those with types of their own, and that of arrays."""
+    arrays = mapping.document.arrays
+    return tuple(dict.fromkeys([*mapping.document.forms, *([arrays] if arrays is not None else [])]))
+
+
 def _define_names(mapping: ValueMapping, form: str) -> dict[str, Any]:
-    names = mapping.document.forms[form]
+    names = mapping.document.forms.get(form, ())
     if "code" in mapping.document.names:
         return {"enum": sorted(int(name) for name in names)}
-    return {"type": "string", "pattern": type_pattern(mapping, names), "examples": list(names)}
+    arrays = [ARRAYS] if form == mapping.document.arrays else []
+    pattern = "|".join([*([type_pattern(mapping, names)] if names else []), *arrays])
+    return {"type": "string", "pattern": pattern, "examples": [*names, *(["text[]"] if arrays else [])]}
 
 
 def _define(version: Version, mapping: ValueMapping, form: str) -> dict[str, Any]:
