@@ -21,7 +21,8 @@ from typing import Any
 import pyarrow as pa
 from run import NEW, make_capture, validation
 
-from cdc_contracts.registry.core.engine import change_rows, fast_validator, kernel
+from cdc_contracts.registry.core.engine import fast_validator, kernel
+from cdc_contracts.registry.core.engine.write import change_rows
 from cdc_contracts.spark_checks import decode_tasks, file_sinks
 from cdc_contracts.spark_checks.decode_tasks import DecodePlan, decode_work
 from cdc_contracts.spark_checks.file_inputs import read_files

@@ -44,7 +44,7 @@ flowchart LR
     tally["tally, merged in any order<br><code>registry/core/stats/tally.py</code>"]
     findings["findings of the whole run<br><code>registry/core/stats/run_findings.py</code>"]
     report["report: JSON, HTML, Markdown, JUnit<br><code>registry/core/report/audit_report.py</code>"]
-    writers["changes, control, quarantine<br><code>registry/core/engine/output_writers.py</code>"]
+    writers["changes, control, quarantine<br><code>registry/core/engine/write/output_writers.py</code>"]
     typed["typed tables<br><code>registry/core/tables/canonical/typed_rows.py</code>"]
     runs["one run, all or nothing<br><code>spark_checks/runs/run_directory.py</code>"]
     catalogue["catalogue of contracts<br><code>registry/core/contract/catalogue.py</code>"]
@@ -188,6 +188,15 @@ def docstring_of(module: Path) -> list[str]:
     return [" ".join(part.split()) for part in text.split("\n\n")]
 
 
+def folders_of_the_engine() -> Iterator[str]:
+    """Yield the lines about the folders of the engine, from what is imported by all others to what imports them."""
+    yield from ("", "| folder of the engine | what it is |", "|---|---|")
+    for layer in reversed(packages_in_order("core.engine")):
+        for name in layer.split(" | "):
+            if (ROOT / "registry/core/engine" / name).is_dir():
+                yield f"| `registry/core/engine/{name}` | {words_of(f'core/engine/{name}')[0]} |"
+
+
 def imports_between(wing: str, rooms: list[str]) -> dict[str, set[str]]:
     """Return for each room of a wing the rooms of it that its modules import."""
     graph, inside = grimp.build_graph("cdc_contracts"), f"{PACKAGE}.{wing}."
@@ -229,7 +238,15 @@ def rooms_of(wing: str) -> Iterator[str]:
 
 def page() -> str:
     """Return the text of the page."""
-    lines = [HEAD, "## Where to look", "", "| question | answered in |", "|---|---|"]
+    lines = [
+        HEAD.rstrip(),
+        *folders_of_the_engine(),
+        "",
+        "## Where to look",
+        "",
+        "| question | answered in |",
+        "|---|---|",
+    ]
     lines += [f"| {question} | {answer} |" for question, answer in QUESTIONS.items()]
     lines += [WINGS.rstrip()]
     wings = packages_in_order()

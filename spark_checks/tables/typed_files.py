@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from cdc_contracts.registry.core.engine.decoded_rows import UntypedRows
+from cdc_contracts.registry.core.engine.write.decoded_rows import UntypedRows
 from cdc_contracts.registry.core.records.output_schemas import TYPED_FROM
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, TableName
 from cdc_contracts.registry.core.tables.canonical.typed_rows import split_by_table, type_rows

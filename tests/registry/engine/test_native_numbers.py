@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scanned_messages import LIBRARY, column_of
 
-from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
 from cdc_contracts.registry.core.engine.native.scanned_columns import DECIMAL, INTEGER, NUMBER, TEXT
 from cdc_contracts.registry.core.values import FORMS, Context
