@@ -20,17 +20,17 @@ from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.report.report_model import ReportSource
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.spark_checks.cluster_workers import count_slots
+from cdc_contracts.spark_checks.inputs.range_slices import keep
+from cdc_contracts.spark_checks.inputs.sources import windows_of
 from cdc_contracts.spark_checks.kafka.offsets import Range, by_topic, report_ranges, select
-from cdc_contracts.spark_checks.range_slices import keep
-from cdc_contracts.spark_checks.sources import windows_of
-from cdc_contracts.spark_checks.task_shares import collect_results, hand_out
+from cdc_contracts.spark_checks.spark.cluster_workers import count_slots
+from cdc_contracts.spark_checks.tasks.task_shares import collect_results, hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-    from cdc_contracts.spark_checks.engines import Engine
-    from cdc_contracts.spark_checks.spark_tasks import Work
+    from cdc_contracts.spark_checks.engines.engines import Engine
+    from cdc_contracts.spark_checks.tasks.spark_tasks import Work
 
 _TASK_BYTES: Final = 256 * 1024 * 1024
 _OFFSET_BYTES: Final = 512  # assumed size of a message

@@ -19,22 +19,22 @@ from cdc_contracts.registry.core.report.report_model import ReportSource
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED
-from cdc_contracts.spark_checks.cluster_workers import count_slots
-from cdc_contracts.spark_checks.file_sinks import check_whole
-from cdc_contracts.spark_checks.folders import Folder
+from cdc_contracts.spark_checks.files.file_sinks import check_whole
+from cdc_contracts.spark_checks.files.folders import Folder
+from cdc_contracts.spark_checks.files.part_files import read_columns
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, report_ranges
-from cdc_contracts.spark_checks.record_coordinates import COORDINATES, Known, gather_coordinates, leave_out
 from cdc_contracts.spark_checks.runs.intent_log import LoggedIntent
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
-from cdc_contracts.spark_checks.tables.part_files import read_columns
-from cdc_contracts.spark_checks.task_shares import collect_results, hand_out
+from cdc_contracts.spark_checks.spark.cluster_workers import count_slots
+from cdc_contracts.spark_checks.tasks.record_coordinates import COORDINATES, Known, gather_coordinates, leave_out
+from cdc_contracts.spark_checks.tasks.task_shares import collect_results, hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-    from cdc_contracts.spark_checks.engines import Engine
-    from cdc_contracts.spark_checks.spark_tasks import Work
+    from cdc_contracts.spark_checks.engines.engines import Engine
+    from cdc_contracts.spark_checks.tasks.spark_tasks import Work
 
 _AS_READ: Final = {"kafka_timestamp": "timestamp", "timestamp_type": "timestampType"}
 _COLUMNS: Final = ("key", "value", *COORDINATES, "headers", *_AS_READ)

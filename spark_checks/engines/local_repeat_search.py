@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.records.output_schemas import REPEATS_SCHEMA
 from cdc_contracts.registry.core.stats.positions import SNAPSHOT, PositionLine
-from cdc_contracts.spark_checks.repeat_search import COMPARED, SAME, FoundRepeats, RepeatSearch, write_repeats
-from cdc_contracts.spark_checks.tables.part_files import BATCH_ROWS, read_columns
+from cdc_contracts.spark_checks.engines.repeat_search import COMPARED, SAME, FoundRepeats, RepeatSearch, write_repeats
+from cdc_contracts.spark_checks.files.part_files import BATCH_ROWS, read_columns
 
 Integers = NDArray[np.int64]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, as_result, read_results
+from cdc_contracts.spark_checks.tasks.spark_tasks import RESULT_SCHEMA, as_result, read_results
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession

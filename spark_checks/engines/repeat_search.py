@@ -18,8 +18,8 @@ from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA, R
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.positions import PositionLine
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
-from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, TableWriter
-from cdc_contracts.spark_checks.spark_tasks import attempt_name
+from cdc_contracts.spark_checks.files.file_sinks import FilePart, SinkPlace, TableWriter
+from cdc_contracts.spark_checks.tasks.spark_tasks import attempt_name
 
 REPEATS: Final = "repeats"
 TABLE: Final = ("database", "schema", "table")

@@ -14,7 +14,7 @@ from pyarrow import fs
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
-from cdc_contracts.spark_checks.folders import Folder, bring_to_disk, open_directory
+from cdc_contracts.spark_checks.files.folders import Folder, bring_to_disk, open_directory
 
 COMPRESSION: Final = "zstd"
 TABLES: Final = "tables"

@@ -15,14 +15,15 @@ from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
 from cdc_contracts.registry.core.tables.inference.record_evidence import infer_batches
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
-from cdc_contracts.spark_checks.cluster_workers import count_slots
-from cdc_contracts.spark_checks.engines import Input, TopicRecords
+from cdc_contracts.spark_checks.engines.engines import Input, TopicRecords
+from cdc_contracts.spark_checks.engines.repeat_search import FoundRepeats, RepeatSearch
+from cdc_contracts.spark_checks.engines.spark_repeat_search import search_with_spark
+from cdc_contracts.spark_checks.engines.stopping import Stop, halt, run_job
 from cdc_contracts.spark_checks.kafka.failures import reading
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range, parse_range
 from cdc_contracts.spark_checks.kafka.spark_source import list_topics, resolve, topic_ids
-from cdc_contracts.spark_checks.repeat_search import FoundRepeats, RepeatSearch
-from cdc_contracts.spark_checks.spark_repeat_search import search_with_spark
-from cdc_contracts.spark_checks.spark_tasks import (
+from cdc_contracts.spark_checks.spark.cluster_workers import count_slots
+from cdc_contracts.spark_checks.tasks.spark_tasks import (
     RESULT_SCHEMA,
     TaskCount,
     Watch,
@@ -33,8 +34,7 @@ from cdc_contracts.spark_checks.spark_tasks import (
     open_kernel,
     read_results,
 )
-from cdc_contracts.spark_checks.stopping import Stop, halt, run_job
-from cdc_contracts.spark_checks.task_shares import ShareWork, hand_out
+from cdc_contracts.spark_checks.tasks.task_shares import ShareWork, hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

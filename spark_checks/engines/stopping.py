@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from cdc_contracts.registry.core.common import signals
 from cdc_contracts.registry.core.report.report_model import StopReason
-from cdc_contracts.spark_checks.cluster_workers import is_remote
+from cdc_contracts.spark_checks.spark.cluster_workers import is_remote
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
-from cdc_contracts.spark_checks.jars import spark_versions
+from cdc_contracts.spark_checks.spark.jars import spark_versions
 
 if TYPE_CHECKING:
     from pyspark import SparkConf

@@ -14,8 +14,8 @@ import pyarrow as pa
 from cdc_contracts import __version__
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.engine.native.native_library import describe_native
-from cdc_contracts.spark_checks.reminders import reminding
-from cdc_contracts.spark_checks.spark_session import is_local
+from cdc_contracts.spark_checks.spark.reminders import reminding
+from cdc_contracts.spark_checks.spark.spark_session import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

@@ -20,8 +20,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.core.common import signals
 from cdc_contracts.registry.core.common.errors import CdcContractsError, UnavailableError, UsageError
-from cdc_contracts.spark_checks.connectors import CONNECTORS, Connector
-from cdc_contracts.spark_checks.jars import (
+from cdc_contracts.spark_checks.spark.connectors import CONNECTORS, Connector
+from cdc_contracts.spark_checks.spark.jars import (
     Say,
     cache_directory,
     check_java,
@@ -32,7 +32,7 @@ from cdc_contracts.spark_checks.jars import (
     spark_home,
     spark_versions,
 )
-from cdc_contracts.spark_checks.reminders import reminding
+from cdc_contracts.spark_checks.spark.reminders import reminding
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -198,7 +198,7 @@ def _settings(jvm: Any, given: Mapping[str, str], cores: int | None, say: Say) -
     if local:
         # The name of a laptop often does not resolve.
         defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-        defaults["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).parents[2])
+        defaults["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).parents[3])
         # Workers of a cluster may not find the package before a task has come.
         defaults["spark.python.daemon.module"] = WORKER_DAEMON
         # By default 200 tasks sort the rows of one machine, and 50 read the log of each Delta table.

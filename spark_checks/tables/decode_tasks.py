@@ -27,12 +27,12 @@ from cdc_contracts.registry.core.tables.canonical.layout_resolution import Layou
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED, Layouts
 from cdc_contracts.registry.core.tables.canonical.table_resets import Resets, read_control
 from cdc_contracts.registry.core.tables.canonical.typed_rows import count_by_table
-from cdc_contracts.spark_checks.file_sinks import TABLES, FilePart, SinkPlace, TableWriter
-from cdc_contracts.spark_checks.record_coordinates import COORDINATES, gather_coordinates, leave_out
-from cdc_contracts.spark_checks.spark_tasks import ScopeSpec, Watch, Work, as_result, attempt_name, open_kernel
+from cdc_contracts.spark_checks.files.file_sinks import TABLES, FilePart, SinkPlace, TableWriter
 from cdc_contracts.spark_checks.tables.provisional_tables import ProvisionalTables
 from cdc_contracts.spark_checks.tables.typed_files import TypedFiles
 from cdc_contracts.spark_checks.tables.typed_tables import ProvisionalWrite
+from cdc_contracts.spark_checks.tasks.record_coordinates import COORDINATES, gather_coordinates, leave_out
+from cdc_contracts.spark_checks.tasks.spark_tasks import ScopeSpec, Watch, Work, as_result, attempt_name, open_kernel
 
 _SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "changes": CHANGES_SCHEMA,

@@ -16,14 +16,14 @@ from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
 from cdc_contracts.registry.core.tables.inference.record_evidence import infer_batches
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
-from cdc_contracts.spark_checks.engines import Input, TopicRecords
+from cdc_contracts.spark_checks.engines.engines import Input, TopicRecords
+from cdc_contracts.spark_checks.engines.local_repeat_search import search_in_process
+from cdc_contracts.spark_checks.engines.repeat_search import FoundRepeats, RepeatSearch
+from cdc_contracts.spark_checks.engines.stopping import Stop
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
-from cdc_contracts.spark_checks.local_repeat_search import search_in_process
-from cdc_contracts.spark_checks.repeat_search import FoundRepeats, RepeatSearch
-from cdc_contracts.spark_checks.spark_tasks import TaskCount, Watch, Work
-from cdc_contracts.spark_checks.stopping import Stop
-from cdc_contracts.spark_checks.task_shares import ShareWork
+from cdc_contracts.spark_checks.tasks.spark_tasks import TaskCount, Watch, Work
+from cdc_contracts.spark_checks.tasks.task_shares import ShareWork
 
 
 @dataclass

@@ -18,19 +18,19 @@ from cdc_contracts.registry.core.report.audit_report import Span, Spans
 from cdc_contracts.registry.core.report.report_model import ReportSource
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.spark_checks.engines import Engine, Input
+from cdc_contracts.spark_checks.engines.engines import Engine, Input
+from cdc_contracts.spark_checks.inputs.range_slices import Windows, cut, spread
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.failures import reading
 from cdc_contracts.spark_checks.kafka.offsets import Range, bounds_of, by_topic, parse_range, report_ranges
 from cdc_contracts.spark_checks.kafka.spark_source import reading_options, resolve
-from cdc_contracts.spark_checks.range_slices import Windows, cut, spread
-from cdc_contracts.spark_checks.task_shares import collect_results, records_per_task
+from cdc_contracts.spark_checks.tasks.task_shares import collect_results, records_per_task
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
-    from cdc_contracts.spark_checks.spark_tasks import Work
+    from cdc_contracts.spark_checks.tasks.spark_tasks import Work
 
 _COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace
+from cdc_contracts.spark_checks.files.file_sinks import FilePart, SinkPlace
 
 BATCH_ROWS: Final = 32_768
 

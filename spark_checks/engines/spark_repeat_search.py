@@ -9,12 +9,19 @@ import pyarrow as pa
 
 from cdc_contracts.registry.core.records.output_schemas import REPEATS_SCHEMA
 from cdc_contracts.registry.core.stats.positions import SNAPSHOT, PositionLine
-from cdc_contracts.spark_checks.file_sinks import SinkPlace
-from cdc_contracts.spark_checks.repeat_search import COMPARED, SAME, TABLE, FoundRepeats, RepeatSearch, write_repeats
-from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, as_result, read_results
-from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
-from cdc_contracts.spark_checks.tables.part_files import BATCH_ROWS, read_columns
-from cdc_contracts.spark_checks.task_shares import hand_out
+from cdc_contracts.spark_checks.engines.repeat_search import (
+    COMPARED,
+    SAME,
+    TABLE,
+    FoundRepeats,
+    RepeatSearch,
+    write_repeats,
+)
+from cdc_contracts.spark_checks.files.file_sinks import SinkPlace
+from cdc_contracts.spark_checks.files.part_files import BATCH_ROWS, read_columns
+from cdc_contracts.spark_checks.spark.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.tasks.spark_tasks import RESULT_SCHEMA, as_result, read_results
+from cdc_contracts.spark_checks.tasks.task_shares import hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.common.extras import install_command
-from cdc_contracts.spark_checks.cluster_workers import check_workers
-from cdc_contracts.spark_checks.connectors import CONNECTORS
+from cdc_contracts.spark_checks.engines.local_engine import LOCAL
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
-from cdc_contracts.spark_checks.local_engine import LOCAL
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
-from cdc_contracts.spark_checks.spark_tasks import TaskCount
+from cdc_contracts.spark_checks.spark.cluster_workers import check_workers
+from cdc_contracts.spark_checks.spark.connectors import CONNECTORS
+from cdc_contracts.spark_checks.tasks.spark_tasks import TaskCount
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
