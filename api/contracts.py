@@ -39,7 +39,7 @@ from cdc_contracts.registry.core.contract.table_contracts import (
     read_table_contracts,
 )
 from cdc_contracts.registry.core.contract.version_files import read_versions
-from cdc_contracts.registry.core.engine.message_validator import MessageValidator
+from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds, value_kinds
 from cdc_contracts.registry.core.validate.validation_context import (
     AUTO,

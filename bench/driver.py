@@ -27,10 +27,10 @@ from cdc_contracts.registry.core.generate.event_streams import row_stream
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import open_validation
-from cdc_contracts.spark_checks import decode_tasks
-from cdc_contracts.spark_checks.decode_tasks import DecodeResult
-from cdc_contracts.spark_checks.file_sinks import FilePart
-from cdc_contracts.spark_checks.spark_tasks import read_results
+from cdc_contracts.spark_checks.files.file_sinks import FilePart
+from cdc_contracts.spark_checks.tables import decode_tasks
+from cdc_contracts.spark_checks.tables.decode_tasks import DecodeResult
+from cdc_contracts.spark_checks.tasks.spark_tasks import read_results
 
 OLD, NEW = "oms-community/canal@1", "oms-community/canal@2"
 CHAINED = "dts/canal@2"

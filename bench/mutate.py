@@ -75,7 +75,7 @@ from cdc_contracts.registry.core.validate.validation_context import Undetected, 
 from cdc_contracts.registry.core.validate.verdicts import AMBIGUOUS, CONFORMING  # noqa: E402
 
 TARGETS = (
-    *sorted(ROOT.glob("registry/core/engine/*.py")),
+    *sorted(path for path in ROOT.glob("registry/core/engine/**/*.py") if path.parent.name != "native"),
     *sorted(ROOT.glob("registry/core/validate/drift_*s/*.py")),
     *(
         ROOT / f"registry/{name}.py"

@@ -49,12 +49,12 @@ from cdc_contracts.registry.core.validate.validation_context import open_validat
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.demo_topic import PARTITIONS, produce
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
+from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka.broker import running_broker
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.sources import read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
-from cdc_contracts.spark_checks.spark_session import open_session
+from cdc_contracts.spark_checks.spark.spark_session import open_session
 
 CANAL = "canal"
 NEW = "oms-community/canal@2"

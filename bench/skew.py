@@ -23,11 +23,11 @@ from run import NEW, machine, make_capture, measure, say, validation
 
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.inputs.sources import TopicInput, read_topics
 from cdc_contracts.spark_checks.kafka.broker import Broker, running_broker
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.sources import TopicInput, read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
-from cdc_contracts.spark_checks.spark_session import open_session
+from cdc_contracts.spark_checks.spark.spark_session import open_session
 
 PARTITIONS = 4
 SHARE = 0.9

@@ -21,14 +21,15 @@ from typing import Any
 import pyarrow as pa
 from run import NEW, make_capture, validation
 
-from cdc_contracts.registry.core.engine import change_rows, fast_validator, kernel
-from cdc_contracts.spark_checks import decode_tasks, file_sinks
-from cdc_contracts.spark_checks.decode_tasks import DecodePlan, decode_work
-from cdc_contracts.spark_checks.file_inputs import read_files
-from cdc_contracts.spark_checks.file_sinks import SinkPlace
+from cdc_contracts.registry.core.engine import fast_validator, kernel
+from cdc_contracts.registry.core.engine.write import change_rows
+from cdc_contracts.spark_checks.files import file_sinks
+from cdc_contracts.spark_checks.files.file_sinks import SinkPlace
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.spark_tasks import Work, audit_work, describe_validation
-from cdc_contracts.spark_checks.tables import typed_files
+from cdc_contracts.spark_checks.tables import decode_tasks, typed_files
+from cdc_contracts.spark_checks.tables.decode_tasks import DecodePlan, decode_work
+from cdc_contracts.spark_checks.tasks.spark_tasks import Work, audit_work, describe_validation
 
 READ, REST = "read the capture", "all else"
 STAGES: dict[str, tuple[Any, str]] = {

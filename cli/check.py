@@ -111,7 +111,7 @@ def _by_kernel() -> tuple[Callable[..., Iterable[Any]], Callable[[ValidationCont
 
 def _one_by_one() -> tuple[Callable[..., Iterable[Any]], Callable[[ValidationContext], Checker[Any]]]:
     """Return how messages are read without Arrow, and what validates them one by one: slower, with the same result."""
-    from cdc_contracts.registry.core.engine.validation_without_arrow import ValidationWithoutArrow
+    from cdc_contracts.registry.core.engine.messages.validation_without_arrow import ValidationWithoutArrow
     from cdc_contracts.registry.core.records.file_plans import ParquetRowGroup
     from cdc_contracts.registry.core.records.input_files import read_input_without_arrow, read_slice_without_arrow
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.report.report_model import Report, VersionSwitch
     from cdc_contracts.registry.core.validate.validation_context import ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun
-    from cdc_contracts.spark_checks.engines import Input
+    from cdc_contracts.spark_checks.engines.engines import Input
 
 
 def demo(
@@ -38,7 +38,7 @@ def demo(
     """Generate a topic whose producer is upgraded midway, audit and decode it, and say where to look."""
     require_extra("spark")
     from cdc_contracts.spark_checks import demo_topic
-    from cdc_contracts.spark_checks.spark_engine import SparkEngine
+    from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 
     version = open_catalogue(None).version(contract or demo_topic.SUBJECT)
     subject = version.subject
@@ -62,9 +62,9 @@ def demo(
 
 def _topic(session: SparkSession, capture: Path, target: Path, stack: ExitStack) -> Input:
     from cdc_contracts.spark_checks import demo_topic
+    from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
     from cdc_contracts.spark_checks.kafka.broker import running_broker
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
-    from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
     broker = stack.enter_context(running_broker(target / "broker", say=console.note))
     topic = f"{demo_topic.TOPIC}.{broker.pid}"
@@ -84,7 +84,7 @@ def _open(reference: str) -> ValidationContext:
 
 
 def _decode(session: SparkSession, source: Input, subject: str, target: Path) -> DecodedRun:
-    from cdc_contracts.spark_checks.spark_engine import SparkEngine
+    from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 
     both = _open(subject)
     output = output_options.OutputOptions(str(target / "decoded"), replace=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
     from cdc_contracts.registry.core.report.report_model import VersionSwitch
     from cdc_contracts.registry.core.validate.validation_context import ValidationContext
-    from cdc_contracts.spark_checks.engines import Input
+    from cdc_contracts.spark_checks.engines.engines import Input
 
 TOPIC = "topic"
 _MOST_SHOWN = 8
@@ -97,7 +97,7 @@ def detect(
     detection = conclude(accumulator)
     switches: Sequence[VersionSwitch] = ()
     if new_versions is not None:
-        from cdc_contracts.spark_checks.local_engine import LOCAL
+        from cdc_contracts.spark_checks.engines.local_engine import LOCAL
 
         found = detection.open_validation(Undetected(catalogue, reading_options))
         if found is None:
@@ -121,7 +121,7 @@ def detect(
 def _place_versions(source: Input, validation: ValidationContext, target: Path) -> Sequence[VersionSwitch]:
     """Read every message, write a versions file, and return where versions change."""
     from cdc_contracts.spark_checks.auditing import audit_input
-    from cdc_contracts.spark_checks.local_engine import LOCAL
+    from cdc_contracts.spark_checks.engines.local_engine import LOCAL
 
     report = audit_input(LOCAL, source, validation, fail_on="error").report
     write_versions(report, target, validation.catalogue, validation.reading_options.options)

@@ -17,7 +17,7 @@ from cdc_contracts.registry.core.common.exit_codes import EXIT_CODES
 
 if TYPE_CHECKING:
     from cdc_contracts.spark_checks.decoding import DecodedRun
-    from cdc_contracts.spark_checks.quarantine_files import QuarantineFiles, QuarantineInput
+    from cdc_contracts.spark_checks.runs.quarantine_files import QuarantineFiles, QuarantineInput
 
 app = typer.Typer(help="Decode quarantined records that now conform.", no_args_is_help=True)
 
@@ -77,7 +77,7 @@ def replay_quarantine(
 def _open(directory: str, topics: Sequence[str]) -> tuple[QuarantineFiles, QuarantineInput]:
     """Return the quarantine files and the records to replay, and print their counts on stderr."""
     from cdc_contracts.registry.core.report.report_wording import count_of
-    from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
+    from cdc_contracts.spark_checks.runs.quarantine_files import list_quarantine, open_quarantine
     from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 
     runs = RunDirectory(directory)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
     from cdc_contracts.registry.core.tables.inference.proposals import Proposal
     from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
-    from cdc_contracts.spark_checks.engines import Engine, Input
-    from cdc_contracts.spark_checks.stopping import Stop
+    from cdc_contracts.spark_checks.engines.engines import Engine, Input
+    from cdc_contracts.spark_checks.engines.stopping import Stop
 
 _LONGEST_NAME = 30
 """How much of a column's name is shown beside its evidence; the files have all of it."""
@@ -94,7 +94,7 @@ def _infer(
 ) -> None:
     from cdc_contracts.registry.core.tables.inference.proposal_reports import head_of, notes_of, write_account
     from cdc_contracts.registry.core.tables.inference.proposals import propose
-    from cdc_contracts.spark_checks.stopping import stopping
+    from cdc_contracts.spark_checks.engines.stopping import stopping
 
     with stopping(reading.time_limit) as stop:
         total = _collect(engine, inputs, stop)

@@ -37,14 +37,14 @@ This page is written by `python docs/write_architecture.py`; a test compares it 
 
 ```mermaid
 flowchart LR
-    source["Kafka topic, files<br><code>spark_checks/sources.py</code>"]
-    task["Spark task, or this process<br><code>spark_checks/spark_tasks.py</code>"]
+    source["Kafka topic, files<br><code>spark_checks/inputs/sources.py</code>"]
+    task["Spark task, or this process<br><code>spark_checks/tasks/spark_tasks.py</code>"]
     kernel["fast validator: parse, group, validate<br><code>registry/core/engine/kernel.py</code>"]
     reference["reference validator, one of each kind<br><code>registry/core/validate/reference_validator.py</code>"]
     tally["tally, merged in any order<br><code>registry/core/stats/tally.py</code>"]
     findings["findings of the whole run<br><code>registry/core/stats/run_findings.py</code>"]
     report["report: JSON, HTML, Markdown, JUnit<br><code>registry/core/report/audit_report.py</code>"]
-    writers["changes, control, quarantine<br><code>registry/core/engine/output_writers.py</code>"]
+    writers["changes, control, quarantine<br><code>registry/core/engine/write/output_writers.py</code>"]
     typed["typed tables<br><code>registry/core/tables/canonical/typed_rows.py</code>"]
     runs["one run, all or nothing<br><code>spark_checks/runs/run_directory.py</code>"]
     catalogue["catalogue of contracts<br><code>registry/core/contract/catalogue.py</code>"]
@@ -65,9 +65,9 @@ If a C compiler was available at installation, `registry/core/engine/native/` pa
 checks their values. All other messages, and all messages without it, take the path through `msgspec` and Arrow, with
 the same results.
 
-The word *engine* has two meanings. An **execution engine** (`--engine spark` or `local`, `spark_checks/engines.py`) is
-where a run takes place: in Spark tasks or in the process of the command. The room **`registry/core/engine`** is the
-fast validator, which both execution engines run.
+The word *engine* has two meanings. An **execution engine** (`--engine spark` or `local`,
+`spark_checks/engines/engines.py`) is where a run takes place: in Spark tasks or in the process of the command. The room
+**`registry/core/engine`** is the fast validator, which both execution engines run.
 """
 
 QUESTIONS: Final = {
@@ -105,10 +105,10 @@ QUESTIONS: Final = {
         "`registry/core/report/html_page.py`; the findings in `registry/core/report/html_findings.py`"
     ),
     "Which offsets are read, and where is a range split into tasks?": (
-        "the range in `spark_checks/kafka/offsets.py`; samples and pieces of it in `spark_checks/range_slices.py`; "
-        "tasks in `spark_checks/task_shares.py` and, for topics, `reading_options` of "
-        "`spark_checks/kafka/spark_source.py`; files in `spark_checks/file_inputs.py`; what a task does: "
-        "`spark_checks/spark_tasks.py`"
+        "the range in `spark_checks/kafka/offsets.py`; samples and pieces of it in "
+        "`spark_checks/inputs/range_slices.py`; tasks in `spark_checks/tasks/task_shares.py` and, for topics, "
+        "`reading_options` of `spark_checks/kafka/spark_source.py`; files in `spark_checks/inputs/file_inputs.py`; "
+        "what a task does: `spark_checks/tasks/spark_tasks.py`"
     ),
     "When is a run published?": (
         "`spark_checks/runs/transactions.py`; its record is written last, by `spark_checks/runs/run_directory.py`, "
@@ -118,12 +118,13 @@ QUESTIONS: Final = {
         "`spark_checks/streams/deliveries.py`; one request in `spark_checks/streams/webhooks.py`"
     ),
     "Which rows repeat earlier ones?": (
-        "the definition in `spark_checks/repeat_search.py`; where to compare in "
-        "`spark_checks/runs/repeated_positions.py`; the search itself in `spark_checks/local_repeat_search.py` and "
-        "`spark_checks/spark_repeat_search.py`"
+        "the definition in `spark_checks/engines/repeat_search.py`; where to compare in "
+        "`spark_checks/runs/repeated_positions.py`; the search itself in "
+        "`spark_checks/engines/local_repeat_search.py` and `spark_checks/engines/spark_repeat_search.py`"
     ),
     "Where are the files of a decode put, and what ends a run early?": (
-        "folders and files in `spark_checks/file_sinks.py`; a time limit and Ctrl-C in `spark_checks/stopping.py`"
+        "folders and files in `spark_checks/files/file_sinks.py`; a time limit and Ctrl-C in "
+        "`spark_checks/engines/stopping.py`"
     ),
     "What changed between two schemas or contracts, and does it break readers?": (
         "`registry/authoring/compat/version_comparison.py`; then "
@@ -188,6 +189,15 @@ def docstring_of(module: Path) -> list[str]:
     return [" ".join(part.split()) for part in text.split("\n\n")]
 
 
+def folders_of_the_engine() -> Iterator[str]:
+    """Yield the lines about the folders of the engine, from what is imported by all others to what imports them."""
+    yield from ("", "| folder of the engine | what it is |", "|---|---|")
+    for layer in reversed(packages_in_order("core.engine")):
+        for name in layer.split(" | "):
+            if (ROOT / "registry/core/engine" / name).is_dir():
+                yield f"| `registry/core/engine/{name}` | {words_of(f'core/engine/{name}')[0]} |"
+
+
 def imports_between(wing: str, rooms: list[str]) -> dict[str, set[str]]:
     """Return for each room of a wing the rooms of it that its modules import."""
     graph, inside = grimp.build_graph("cdc_contracts"), f"{PACKAGE}.{wing}."
@@ -229,7 +239,15 @@ def rooms_of(wing: str) -> Iterator[str]:
 
 def page() -> str:
     """Return the text of the page."""
-    lines = [HEAD, "## Where to look", "", "| question | answered in |", "|---|---|"]
+    lines = [
+        HEAD.rstrip(),
+        *folders_of_the_engine(),
+        "",
+        "## Where to look",
+        "",
+        "| question | answered in |",
+        "|---|---|",
+    ]
     lines += [f"| {question} | {answer} |" for question, answer in QUESTIONS.items()]
     lines += [WINGS.rstrip()]
     wings = packages_in_order()

@@ -12,11 +12,11 @@ from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
-from cdc_contracts.spark_checks.engines import Engine, Input
-from cdc_contracts.spark_checks.range_slices import describe_sample, skipped
-from cdc_contracts.spark_checks.sources import windows_of
-from cdc_contracts.spark_checks.spark_tasks import Watch
-from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.engines.engines import Engine, Input
+from cdc_contracts.spark_checks.engines.stopping import Stop
+from cdc_contracts.spark_checks.inputs.range_slices import describe_sample, skipped
+from cdc_contracts.spark_checks.inputs.sources import windows_of
+from cdc_contracts.spark_checks.tasks.spark_tasks import Watch
 
 
 @dataclass(frozen=True)

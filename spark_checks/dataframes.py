@@ -20,9 +20,10 @@ from cdc_contracts.registry.core.report.audit_report import build_report
 from cdc_contracts.registry.core.report.report_model import ReportSource
 from cdc_contracts.registry.core.report.stored_reports import write_document
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
-from cdc_contracts.spark_checks.decode_tasks import rows_work
-from cdc_contracts.spark_checks.spark_session import use_this_python
-from cdc_contracts.spark_checks.spark_tasks import (
+from cdc_contracts.spark_checks.spark.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.spark.spark_session import use_this_python
+from cdc_contracts.spark_checks.tables.decode_tasks import rows_work
+from cdc_contracts.spark_checks.tasks.spark_tasks import (
     RESULT_SCHEMA,
     Work,
     audit_work,
@@ -31,7 +32,6 @@ from cdc_contracts.spark_checks.spark_tasks import (
     open_bundle,
     read_results,
 )
-from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

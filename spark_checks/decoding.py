@@ -19,14 +19,14 @@ from cdc_contracts.registry.core.stats.row_changes import RowChanges
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
-from cdc_contracts.spark_checks.engines import Engine, Input
-from cdc_contracts.spark_checks.option_samples import SampledOptions, take_options
+from cdc_contracts.spark_checks.engines.engines import Engine, Input
+from cdc_contracts.spark_checks.inputs.option_samples import SampledOptions, take_options
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.runs.transactions import Attempt, Output, Replay
-from cdc_contracts.spark_checks.spark_tasks import Watch
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
+from cdc_contracts.spark_checks.tasks.spark_tasks import Watch
 
 
 @dataclass(frozen=True)

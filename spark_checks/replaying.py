@@ -19,15 +19,15 @@ from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.decoding import DecodedRun, Output, decode_input
-from cdc_contracts.spark_checks.engines import Engine
-from cdc_contracts.spark_checks.quarantine_files import QuarantineInput, list_quarantine
+from cdc_contracts.spark_checks.engines.engines import Engine
 from cdc_contracts.spark_checks.runs.intent_log import LoggedReplay
+from cdc_contracts.spark_checks.runs.quarantine_files import QuarantineInput, list_quarantine
 from cdc_contracts.spark_checks.runs.run_directory import name_replay
 from cdc_contracts.spark_checks.runs.run_records import RecordedReplay
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 
 if TYPE_CHECKING:
-    from cdc_contracts.spark_checks.spark_tasks import Watch
+    from cdc_contracts.spark_checks.tasks.spark_tasks import Watch
 
 
 @dataclass(frozen=True)

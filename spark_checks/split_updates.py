@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cdc_contracts.registry.authoring.explain.rulebook import find_rule
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.validate.decoded_changes import HALVES
-from cdc_contracts.spark_checks.folders import escape_pattern
+from cdc_contracts.spark_checks.files.folders import escape_pattern
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, read_layout
-from cdc_contracts.spark_checks.file_sinks import check_whole
-from cdc_contracts.spark_checks.folders import Folder, escape_pattern
+from cdc_contracts.spark_checks.files.file_sinks import check_whole
+from cdc_contracts.spark_checks.files.folders import Folder, escape_pattern
 from cdc_contracts.spark_checks.runs.finished_runs import grown_layouts
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_records import RecordedTable, RunRecord
-from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.spark.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
 
 if TYPE_CHECKING:

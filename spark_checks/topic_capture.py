@@ -15,9 +15,9 @@ from cdc_contracts.registry.core.common.atomic_files import check_folder
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.records.record_batches import CAPTURE_SCHEMA, as_capture
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.spark_checks.sources import TopicInput
-from cdc_contracts.spark_checks.spark_tasks import Work, attempt_name
-from cdc_contracts.spark_checks.stopping import halt
+from cdc_contracts.spark_checks.engines.stopping import halt
+from cdc_contracts.spark_checks.inputs.sources import TopicInput
+from cdc_contracts.spark_checks.tasks.spark_tasks import Work, attempt_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

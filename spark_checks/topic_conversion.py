@@ -16,11 +16,11 @@ from cdc_contracts.registry.core.common.atomic_files import put_whole
 from cdc_contracts.registry.core.common.errors import CdcContractsError, UnavailableError, UsageError
 from cdc_contracts.registry.core.records.conversion.converted_records import REFUSED_SCHEMA, Counts, convert_batch
 from cdc_contracts.registry.core.records.conversion.converter import Conversion
-from cdc_contracts.spark_checks.engines import Engine
+from cdc_contracts.spark_checks.engines.engines import Engine
+from cdc_contracts.spark_checks.inputs.sources import TopicInput
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.producer import open_writer
-from cdc_contracts.spark_checks.sources import TopicInput
-from cdc_contracts.spark_checks.spark_tasks import Work, as_result, attempt_name, read_results
+from cdc_contracts.spark_checks.tasks.spark_tasks import Work, as_result, attempt_name, read_results
 from cdc_contracts.spark_checks.topic_capture import join_parts
 
 

@@ -18,7 +18,8 @@ from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.validate.validation_context import open_validation
-from cdc_contracts.spark_checks import auditing, decoding, spark_tasks
+from cdc_contracts.spark_checks import auditing, decoding
+from cdc_contracts.spark_checks.tasks import spark_tasks
 
 IMPORTED = (auditing, decoding, spark_tasks)
 

@@ -21,7 +21,7 @@ from two_ends import JAVA, TwoEnds, order_files
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_contracts.spark_checks.engines import Engine
+    from cdc_contracts.spark_checks.engines.engines import Engine
     from cdc_contracts.spark_checks.kafka.broker import Broker
 
 MakeTopic = Callable[..., str]
@@ -157,7 +157,7 @@ def first_versions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    from cdc_contracts.spark_checks.spark_session import open_session
+    from cdc_contracts.spark_checks.spark.spark_session import open_session
 
     formats = os.environ.get("CDC_CONTRACTS_FORMATS", "delta iceberg").split()
     session = open_session(kafka=True, cores=2, formats=[one for one in formats if one != "parquet"], say=print)
@@ -168,8 +168,8 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture(scope="session", params=["local", pytest.param("spark", marks=pytest.mark.nightly)])
 def engine(request: pytest.FixtureRequest) -> Engine:
     """What executes an audit or a decode that either engine does: this process, and every night Spark as well."""
-    from cdc_contracts.spark_checks.local_engine import LOCAL
-    from cdc_contracts.spark_checks.spark_engine import SparkEngine
+    from cdc_contracts.spark_checks.engines.local_engine import LOCAL
+    from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 
     return LOCAL if request.param == "local" else SparkEngine(request.getfixturevalue("spark"))
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from cdc_contracts.registry.core.engine.batch_results import BatchResult
-from cdc_contracts.registry.core.engine.row_columns import observe_columns
+from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
+from cdc_contracts.registry.core.engine.write.row_columns import observe_columns
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point

@@ -11,7 +11,7 @@ from typing import Any
 import patient
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
-from cdc_contracts.spark_checks.jars import spark_home
+from cdc_contracts.spark_checks.spark.jars import spark_home
 
 _OPTIONS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m"]
 

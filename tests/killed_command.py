@@ -21,7 +21,7 @@ def main(plan_file, *arguments):
     """The command runs with the trap of the plan set."""
     plan = json.loads(Path(plan_file).read_text())
     note = functools.partial(write_note, Path(plan["notes"]))
-    wrap("cdc_contracts.spark_checks.spark_session:open_session", "after", lambda *_: note("session"))
+    wrap("cdc_contracts.spark_checks.spark.spark_session:open_session", "after", lambda *_: note("session"))
     if plan["trap"]:
         calls = 0
 

@@ -11,7 +11,7 @@ import time
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
-from cdc_contracts.spark_checks.spark_session import WORKER_DAEMON
+from cdc_contracts.spark_checks.spark.spark_session import WORKER_DAEMON
 
 COMMAND = Path(__file__).with_name("killed_command.py")
 SOURCE = Path(__file__).parents[1] / ".src"

@@ -6,7 +6,7 @@ import datetime as dt
 
 import pyarrow as pa
 
-from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.spark.arrow_schemas import spark_schema
 
 WHEN = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
 

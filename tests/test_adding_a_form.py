@@ -30,8 +30,8 @@ FORM = ValueForm(
 '''
 READ = """
 import json, sys
-from cdc_contracts.registry.core.engine import form_parts
-from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.columns import form_parts
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart
 from cdc_contracts.registry.core.values import FORMS, Context
 from scanned_messages import column_of, TEXT, TEXTS

@@ -12,7 +12,7 @@ import pytest
 from two_ends import LONGEST
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
-from cdc_contracts.spark_checks.jars import find_java
+from cdc_contracts.spark_checks.spark.jars import find_java
 
 ROOT = Path(__file__).parents[1]
 TOOLS = Path(sys.executable).parent

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.report.report_model import Report
     from cdc_contracts.registry.core.stats.partition_tallies import Source
     from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.spark_checks.engines.stopping import Stop
     from cdc_contracts.spark_checks.kafka.offsets import Range
-    from cdc_contracts.spark_checks.stopping import Stop
     from cdc_contracts.spark_checks.streams.stream_batches import Pace, StreamBatch
     from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics
     from cdc_contracts.spark_checks.streams.stream_samples import Wanted
@@ -124,7 +124,7 @@ class StreamPlace:
     spark: run_options.SparkOptions
 
     def wanted(self, session: SparkSession, command: str) -> Wanted:
-        from cdc_contracts.spark_checks.cluster_workers import count_slots
+        from cdc_contracts.spark_checks.spark.cluster_workers import count_slots
         from cdc_contracts.spark_checks.streams.stream_samples import Wanted
 
         tasks = count_slots(session)
@@ -252,7 +252,7 @@ def _follow(
 ) -> None:
     """Follow topics until their current end, or a signal, and end with the exit code."""
     from cdc_contracts.registry.core.common.atomic_files import check_place
-    from cdc_contracts.spark_checks.stopping import stopping
+    from cdc_contracts.spark_checks.engines.stopping import stopping
     from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
     from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics, serving_metrics
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.report.report_model import RepeatedRows
     from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun, Output
-    from cdc_contracts.spark_checks.engines import Engine, Input
+    from cdc_contracts.spark_checks.engines.engines import Engine, Input
     from cdc_contracts.spark_checks.runs.run_records import RecordedTable, RunRecord
     from cdc_contracts.spark_checks.tables.typed_tables import TableCommit
 
@@ -35,7 +35,7 @@ _MOST_COLUMNS = 10
 
 
 class TableFormat(StrEnum):
-    """The format of typed tables; `spark_checks.table_formats.FORMATS`, a test compares the two."""
+    """The format of typed tables; `spark_checks.tables.table_formats.FORMATS`, a test compares the two."""
 
     PARQUET = "parquet"
     DELTA = "delta"

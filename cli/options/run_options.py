@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.report.profile_baseline import ProfileBaseline
     from cdc_contracts.registry.core.report.report_model import Report
     from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
-    from cdc_contracts.spark_checks.engines import Engine, Input
-    from cdc_contracts.spark_checks.file_inputs import FileInput
+    from cdc_contracts.spark_checks.engines.engines import Engine, Input
+    from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+    from cdc_contracts.spark_checks.inputs.file_inputs import FileInput
+    from cdc_contracts.spark_checks.inputs.sources import TopicInput
     from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks, Offsets
     from cdc_contracts.spark_checks.kafka.offsets import Range
-    from cdc_contracts.spark_checks.sources import TopicInput
-    from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 From = Annotated[
     str | None,
@@ -210,7 +210,7 @@ def start_engine(chosen: EngineOptions, *, kafka: bool, formats: Sequence[str] =
     chosen.check(local=chosen.local)
     if chosen.local:
         require_extra("arrow")
-        from cdc_contracts.spark_checks.local_engine import LOCAL
+        from cdc_contracts.spark_checks.engines.local_engine import LOCAL
 
         start_arrow()
         yield LOCAL
@@ -227,12 +227,12 @@ def spark_engine(spark: SparkOptions, *, kafka: bool, formats: Sequence[str] = (
     """Start the engine of a Spark session, its own or one of a Spark Connect server."""
     spark.check()
     if spark.remote is None:
-        from cdc_contracts.spark_checks.spark_engine import SparkEngine
+        from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 
         with spark_session(spark, kafka=kafka, formats=formats) as session:
             yield SparkEngine(session)
         return
-    from cdc_contracts.spark_checks.connect_engine import ConnectEngine, open_remote
+    from cdc_contracts.spark_checks.engines.connect_engine import ConnectEngine, open_remote
 
     session = open_remote(spark.remote, formats=formats, say=console.note)
     try:
@@ -246,10 +246,10 @@ def spark_session(spark: SparkOptions, *, kafka: bool, formats: Sequence[str] = 
     """Open a Spark session; one that was started for it is stopped. Raises UsageError if a remote one is wanted."""
     from pyspark import SparkContext
 
-    from cdc_contracts.spark_checks.cluster_workers import check_workers
+    from cdc_contracts.spark_checks.engines.stopping import give_time
     from cdc_contracts.spark_checks.kafka.failures import outliving
-    from cdc_contracts.spark_checks.spark_session import open_session
-    from cdc_contracts.spark_checks.stopping import give_time
+    from cdc_contracts.spark_checks.spark.cluster_workers import check_workers
+    from cdc_contracts.spark_checks.spark.spark_session import open_session
 
     if spark.remote is not None:
         raise UsageError("this needs a Spark session of its own, not one of Spark Connect", hint="Give --master.")
@@ -296,7 +296,7 @@ def open_topics(
     since: Offsets | None = None,
 ) -> TopicInput:  # fmt: skip
     """Return the current range of the topics, and print it on stderr so that the run can be repeated."""
-    from cdc_contracts.spark_checks.sources import read_topics
+    from cdc_contracts.spark_checks.inputs.sources import read_topics
 
     console.note(f"asking {connection.bootstrap} for the offsets of {', '.join(topics)}")
     source = read_topics(
@@ -315,9 +315,9 @@ def open_files(
     `stdin` says whether `-` is standard input: not for runs that are known by what they have read.
     """
     from cdc_contracts.registry.core.records.input_files import STDIN, keep_input
-    from cdc_contracts.spark_checks.file_inputs import read_files
+    from cdc_contracts.spark_checks.inputs.file_inputs import read_files
+    from cdc_contracts.spark_checks.inputs.range_slices import parse_fraction
     from cdc_contracts.spark_checks.kafka.offsets import parse_range
-    from cdc_contracts.spark_checks.range_slices import parse_fraction
 
     fraction = parse_fraction(sample) if sample is not None else None
     given = [keep_input()] if stdin and list(map(str, paths)) == [STDIN] else paths
@@ -338,7 +338,7 @@ def watch_audit(
     """
     from cdc_contracts.cli.output.progress import progress
     from cdc_contracts.spark_checks.auditing import audit_inputs
-    from cdc_contracts.spark_checks.stopping import stopping
+    from cdc_contracts.spark_checks.engines.stopping import stopping
 
     spans = {place: span for source, _ in inputs for place, span in source.spans.items()}
     with stopping(seconds) as stop:

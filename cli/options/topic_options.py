@@ -15,7 +15,7 @@ from cdc_contracts.registry.core.common.errors import UsageError
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
-    from cdc_contracts.spark_checks.engines import Engine, Input
+    from cdc_contracts.spark_checks.engines.engines import Engine, Input
     from cdc_contracts.spark_checks.kafka.bookmarks import Bookmarks
 
 OpenValidation = Callable[..., "ValidationContext | Undetected"]
@@ -37,7 +37,7 @@ def open_inputs(
 
     Raises UsageError if topics are not named in exactly one way, or a contract is not known.
     """
-    from cdc_contracts.spark_checks.range_slices import parse_fraction
+    from cdc_contracts.spark_checks.inputs.range_slices import parse_fraction
 
     pattern = _check_choice(topics, brokers)
     sample = parse_fraction(reading.sample) if reading.sample is not None else None
@@ -48,7 +48,7 @@ def open_inputs(
     assigned = None if pattern else assign(list(dict.fromkeys(topics or _bound_topics())))
 
     def opened(engine: Engine) -> list[tuple[Input, ValidationContext | Undetected]]:
-        from cdc_contracts.spark_checks.sources import match_topics
+        from cdc_contracts.spark_checks.inputs.sources import match_topics
 
         found = assigned
         if pattern is not None:

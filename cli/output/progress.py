@@ -16,10 +16,10 @@ from cdc_contracts.cli.output import console
 from cdc_contracts.registry.core.common.errors import CdcContractsError
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.spark_checks.spark_tasks import Watch
+from cdc_contracts.spark_checks.tasks.spark_tasks import Watch
 
 if TYPE_CHECKING:
-    from cdc_contracts.spark_checks.engines import Engine
+    from cdc_contracts.spark_checks.engines.engines import Engine
 
 EVERY_SECONDS: Final = 0.5
 LINE_SECONDS: Final = 10.0

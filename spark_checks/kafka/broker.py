@@ -16,7 +16,7 @@ from typing import IO, Final
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.common.extras import require_extra
-from cdc_contracts.spark_checks.jars import Say, fetch_jars, find_java, java_failure
+from cdc_contracts.spark_checks.spark.jars import Say, fetch_jars, find_java, java_failure
 
 VERSION: Final = "3.9.1"
 KAFKA: Final = ("org.apache.kafka:kafka_2.13:{}", "org.slf4j:slf4j-simple:1.7.36")

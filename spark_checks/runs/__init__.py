@@ -1,1 +1,1 @@
-"""Runs: what each has read and written, which of them count, and how they depend on earlier runs."""
+"""Runs: what each has read, written and quarantined, which of them count, and how they depend on earlier runs."""

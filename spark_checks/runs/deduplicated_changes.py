@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA
-from cdc_contracts.spark_checks.engines import Engine
-from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, TableWriter
-from cdc_contracts.spark_checks.spark_tasks import as_result, attempt_name, read_results
-from cdc_contracts.spark_checks.tables.part_files import read_part
+from cdc_contracts.spark_checks.engines.engines import Engine
+from cdc_contracts.spark_checks.files.file_sinks import FilePart, SinkPlace, TableWriter
+from cdc_contracts.spark_checks.files.part_files import read_part
+from cdc_contracts.spark_checks.tasks.spark_tasks import as_result, attempt_name, read_results
 
 UNREPEATED: Final = "unrepeated"
 _PLACE: Final = ("topic", "partition", "offset", "row_index")

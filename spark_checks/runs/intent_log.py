@@ -17,7 +17,7 @@ from cdc_contracts.registry.core.common.written_models import Sometimes
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED
-from cdc_contracts.spark_checks.folders import Folder
+from cdc_contracts.spark_checks.files.folders import Folder
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
 from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRuns
 from cdc_contracts.spark_checks.runs.run_records import (

@@ -13,13 +13,13 @@ from typing import Final
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.stats.position_sequences import NON_STRICT, STRICT, UNIQUE
 from cdc_contracts.registry.core.stats.positions import PositionLine, PositionStretch
-from cdc_contracts.spark_checks.decode_tasks import DecodeResult
-from cdc_contracts.spark_checks.engines import Engine
-from cdc_contracts.spark_checks.file_sinks import SinkPlace
-from cdc_contracts.spark_checks.repeat_search import RepeatSearch
+from cdc_contracts.spark_checks.engines.engines import Engine
+from cdc_contracts.spark_checks.engines.repeat_search import RepeatSearch
+from cdc_contracts.spark_checks.files.file_sinks import SinkPlace
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.repeats import Repeats, find_repeats
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
+from cdc_contracts.spark_checks.tables.decode_tasks import DecodeResult
 
 _EACH_ITS_OWN: Final = (STRICT, UNIQUE)
 _ORDERED: Final = (STRICT, NON_STRICT)

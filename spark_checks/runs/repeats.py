@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from cdc_contracts.registry.core.report.report_model import RepeatedRows, TableRepeats
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
-from cdc_contracts.spark_checks.engines import Engine
-from cdc_contracts.spark_checks.file_sinks import FilePart
-from cdc_contracts.spark_checks.repeat_search import Repeated, RepeatSearch, join_counts
+from cdc_contracts.spark_checks.engines.engines import Engine
+from cdc_contracts.spark_checks.engines.repeat_search import Repeated, RepeatSearch, join_counts
+from cdc_contracts.spark_checks.files.file_sinks import FilePart
 
 NO_REPEATS: Final = RepeatedRows()
 

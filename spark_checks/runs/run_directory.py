@@ -28,9 +28,9 @@ from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.report.stored_reports import read_document, write_document
 from cdc_contracts.registry.core.stats.observed_columns import TableName
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.spark_checks.file_sinks import TABLES, SinkPlace, table_folder
-from cdc_contracts.spark_checks.folders import Folder
-from cdc_contracts.spark_checks.repeat_search import REPEATS
+from cdc_contracts.spark_checks.engines.repeat_search import REPEATS
+from cdc_contracts.spark_checks.files.file_sinks import TABLES, SinkPlace, table_folder
+from cdc_contracts.spark_checks.files.folders import Folder
 from cdc_contracts.spark_checks.runs.deduplicated_changes import UNREPEATED
 from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.intent_log import BEGUN, IntentLog

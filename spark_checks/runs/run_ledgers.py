@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
-from cdc_contracts.spark_checks.file_sinks import FilePart
+from cdc_contracts.spark_checks.files.file_sinks import FilePart
 
 COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "changes")
 

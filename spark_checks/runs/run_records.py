@@ -22,7 +22,7 @@ from cdc_contracts.registry.core.tables.canonical.table_layouts import (
     write_layout,
 )
 from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
-from cdc_contracts.spark_checks.file_sinks import FilePart
+from cdc_contracts.spark_checks.files.file_sinks import FilePart
 from cdc_contracts.spark_checks.tables.table_formats import PARQUET
 from cdc_contracts.spark_checks.tables.typed_tables import TableCommit, TypedWrite, WriteKey
 

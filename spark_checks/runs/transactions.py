@@ -21,17 +21,9 @@ from cdc_contracts.registry.core.tables.canonical.layout_resolution import resol
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED, Layouts, TableName
 from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
-from cdc_contracts.spark_checks.decode_tasks import (
-    DecodePlan,
-    DecodeResult,
-    Quarantine,
-    decode_work,
-    merge_results,
-    retype_work,
-)
-from cdc_contracts.spark_checks.engines import Engine, Input
-from cdc_contracts.spark_checks.file_sinks import TABLES, SinkPlace, write_table
-from cdc_contracts.spark_checks.option_samples import check_as_sent
+from cdc_contracts.spark_checks.engines.engines import Engine, Input
+from cdc_contracts.spark_checks.files.file_sinks import TABLES, SinkPlace, write_table
+from cdc_contracts.spark_checks.inputs.option_samples import check_as_sent
 from cdc_contracts.spark_checks.runs.deduplicated_changes import drop_repeats
 from cdc_contracts.spark_checks.runs.emptied_tables import finalize_resets, find_emptied
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
@@ -49,7 +41,14 @@ from cdc_contracts.spark_checks.runs.run_records import (
     write_stream,
     write_tables,
 )
-from cdc_contracts.spark_checks.spark_tasks import Watch, describe_validation, read_results
+from cdc_contracts.spark_checks.tables.decode_tasks import (
+    DecodePlan,
+    DecodeResult,
+    Quarantine,
+    decode_work,
+    merge_results,
+    retype_work,
+)
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
 from cdc_contracts.spark_checks.tables.table_formats import WriteMode
 from cdc_contracts.spark_checks.tables.typed_files import remove_parts
@@ -60,6 +59,7 @@ from cdc_contracts.spark_checks.tables.typed_tables import (
     WriteKey,
     WriteOrder,
 )
+from cdc_contracts.spark_checks.tasks.spark_tasks import Watch, describe_validation, read_results
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.spark_checks.folders import Folder
+from cdc_contracts.spark_checks.files.folders import Folder
 from cdc_contracts.spark_checks.runs.run_records import write_ranges
 
 OWN: Final = "_cdc"

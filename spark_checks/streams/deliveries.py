@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
-from cdc_contracts.spark_checks.jars import Say
+from cdc_contracts.spark_checks.spark.jars import Say
 
 ATTEMPTS: Final = 8
 FIRST_WAIT_SECONDS: Final = 1.0

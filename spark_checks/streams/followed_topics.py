@@ -16,14 +16,14 @@ from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.jars import Say
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.engines.stopping import Stop
+from cdc_contracts.spark_checks.inputs.sources import TopicInput
 from cdc_contracts.spark_checks.kafka.failures import RecordsGone
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS
-from cdc_contracts.spark_checks.sources import TopicInput
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
-from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.spark.jars import Say
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
 from cdc_contracts.spark_checks.streams.contradicted_batches import Reread, with_contradicted
 from cdc_contracts.spark_checks.streams.stream_batches import Observer, Pace

@@ -20,9 +20,9 @@ from cdc_contracts.registry.core.report.report_model import RepeatedRows, Report
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
+from cdc_contracts.spark_checks.inputs.sources import TopicInput
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic
 from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS, add_repeats
-from cdc_contracts.spark_checks.sources import TopicInput
 
 _OWN: Final = "cdc_contracts.registry."
 

@@ -17,15 +17,15 @@ from cdc_contracts.registry.core.validate.validation_context import (
     ValidationContext,
     open_detected,
 )
-from cdc_contracts.spark_checks.jars import Say
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.engines.stopping import Stop
+from cdc_contracts.spark_checks.inputs.option_samples import open_options
+from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.offsets import by_topic, parse_range
 from cdc_contracts.spark_checks.kafka.spark_source import topic_ids
-from cdc_contracts.spark_checks.option_samples import open_options
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
-from cdc_contracts.spark_checks.sources import read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
-from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.spark.jars import Say
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSetup
 from cdc_contracts.spark_checks.streams.stream_samples import (
     DECODE,

@@ -11,13 +11,13 @@ from msgspec import structs
 
 from cdc_contracts.registry.core.detect.topic_samples import ENOUGH
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
-from cdc_contracts.spark_checks.jars import Say
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.engines.stopping import Stop
+from cdc_contracts.spark_checks.inputs.option_samples import open_options, take_options
+from cdc_contracts.spark_checks.inputs.sources import TopicInput, read_topics
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.offsets import Range, parse_range
-from cdc_contracts.spark_checks.option_samples import open_options, take_options
-from cdc_contracts.spark_checks.sources import TopicInput, read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
-from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.spark.jars import Say
 from cdc_contracts.spark_checks.streams.checkpoints import StreamSetup
 
 if TYPE_CHECKING:

@@ -24,12 +24,12 @@ from cdc_contracts.registry.core.stats.row_changes import RowChanges
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.pinned_contracts import digest_pin, open_pin, write_pin
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
-from cdc_contracts.spark_checks.jars import Say
+from cdc_contracts.spark_checks.engines.stopping import Stop
+from cdc_contracts.spark_checks.inputs.sources import TopicInput
 from cdc_contracts.spark_checks.kafka.failures import RecordsGone, raise_stream_failure
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic
 from cdc_contracts.spark_checks.kafka.spark_source import client_options, list_topics
-from cdc_contracts.spark_checks.sources import TopicInput
-from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.spark.jars import Say
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, read_offsets
 from cdc_contracts.spark_checks.streams.rolling_totals import Rolling, read_rolling, write_rolling
 from cdc_contracts.spark_checks.streams.stream_batches import Observer, Pace, StreamBatch

@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from cdc_contracts.registry.core.records.output_schemas import TYPED_FROM
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, TableName
-from cdc_contracts.spark_checks.engines import Engine
-from cdc_contracts.spark_checks.file_sinks import TABLES, FilePart, SinkPlace
-from cdc_contracts.spark_checks.spark_tasks import as_result, attempt_name, read_results
-from cdc_contracts.spark_checks.tables.part_files import read_part
+from cdc_contracts.spark_checks.engines.engines import Engine
+from cdc_contracts.spark_checks.files.file_sinks import TABLES, FilePart, SinkPlace
+from cdc_contracts.spark_checks.files.part_files import read_part
 from cdc_contracts.spark_checks.tables.typed_files import TypedFiles, join_writes, remove_parts
 from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite, WriteOrder
+from cdc_contracts.spark_checks.tasks.spark_tasks import as_result, attempt_name, read_results
 
 
 class ParquetTables:

@@ -10,9 +10,9 @@ from typing import Final
 
 import pyarrow as pa
 
-from cdc_contracts.registry.core.engine.decoded_rows import UntypedRows
+from cdc_contracts.registry.core.engine.write.decoded_rows import UntypedRows
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, TableName
-from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace
+from cdc_contracts.spark_checks.files.file_sinks import FilePart, SinkPlace
 from cdc_contracts.spark_checks.tables.typed_files import TypedFiles
 from cdc_contracts.spark_checks.tables.typed_tables import ProvisionalWrite
 

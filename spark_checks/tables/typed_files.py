@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from cdc_contracts.registry.core.engine.decoded_rows import UntypedRows
+from cdc_contracts.registry.core.engine.write.decoded_rows import UntypedRows
 from cdc_contracts.registry.core.records.output_schemas import TYPED_FROM
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, TableName
 from cdc_contracts.registry.core.tables.canonical.typed_rows import split_by_table, type_rows
-from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, TableWriter, table_folder
+from cdc_contracts.spark_checks.files.file_sinks import FilePart, SinkPlace, TableWriter, table_folder
 from cdc_contracts.spark_checks.tables.typed_tables import TypedWrite
 
 WAITING_BYTES: Final = 64 * 1024 * 1024

@@ -13,8 +13,8 @@ from cdc_contracts.registry.core.common.written_models import Sometimes
 from cdc_contracts.registry.core.report.audit_report import Spans
 from cdc_contracts.registry.core.tables.canonical.table_layouts import Layouts, TableLayout, TableName
 from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
-from cdc_contracts.spark_checks.engines import Engine
-from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace
+from cdc_contracts.spark_checks.engines.engines import Engine
+from cdc_contracts.spark_checks.files.file_sinks import FilePart, SinkPlace
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pytest
 from topics import rendered
 
 from cdc_contracts.registry.core.common import signals
-from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.engines.stopping import Stop
 
 ROOT = Path(__file__).parents[2]
 STOPPED = Path(__file__).parents[1] / "stopped_command.py"

@@ -15,13 +15,13 @@ from topics import rendered, scope_of
 from written_reports import document_of
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.spark_checks import spark_engine
 from cdc_contracts.spark_checks.auditing import audit_inputs
+from cdc_contracts.spark_checks.engines.engines import spark_engine
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.engines.stopping import Stop
+from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.sources import read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
-from cdc_contracts.spark_checks.spark_tasks import Watch
-from cdc_contracts.spark_checks.stopping import Stop
+from cdc_contracts.spark_checks.tasks.spark_tasks import Watch
 
 ROOT = Path(__file__).parents[2]
 CONTRACT = "oms-community/canal@2"

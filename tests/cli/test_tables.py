@@ -12,7 +12,7 @@ import yaml
 from topics import rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.spark_checks.local_engine import LocalEngine
+from cdc_contracts.spark_checks.engines.local_engine import LocalEngine
 
 DDL = """CREATE TABLE `orders` (
   `id` bigint unsigned NOT NULL,

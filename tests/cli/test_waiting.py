@@ -18,8 +18,8 @@ from cdc_contracts.cli.output import console, progress, waiting
 from cdc_contracts.registry.core.records.record_batches import CAPTURE_SCHEMA
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.spark_checks import jars, reminders
-from cdc_contracts.spark_checks.local_engine import LOCAL
+from cdc_contracts.spark_checks.engines.local_engine import LOCAL
+from cdc_contracts.spark_checks.spark import jars, reminders
 
 SLOW = {"typer", "rich", "pydantic", "yaml", "pyarrow", "numpy", "pyspark", "msgspec"}
 

@@ -16,7 +16,7 @@ from producers.engine_runs import LAST_TABLE, connector_properties
 from producers.run_plans import OptionSet, Run
 from producers.statements import Statement
 
-from cdc_contracts.spark_checks.jars import fetch_jars, find_java
+from cdc_contracts.spark_checks.spark.jars import fetch_jars, find_java
 
 CONNECT = "3.9.2"
 _COORDINATES = (

@@ -15,7 +15,7 @@ from producers.database_sessions import DATABASE, Session
 from producers.run_plans import OptionSet, Properties, Run
 from producers.statements import Statement
 
-from cdc_contracts.spark_checks.jars import fetch_jars, find_java
+from cdc_contracts.spark_checks.spark.jars import fetch_jars, find_java
 
 Wait = Callable[[], None]
 """Waits until a producer has sent what has happened so far, where it needs that before a table is changed."""

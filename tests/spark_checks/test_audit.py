@@ -16,15 +16,15 @@ from cdc_contracts.registry.core.records.file_batches import read_slice
 from cdc_contracts.registry.core.records.input_files import plan_files
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.spark_checks import task_shares
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
+from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.sources import read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
-from cdc_contracts.spark_checks.spark_tasks import RESULT_SCHEMA, as_result, merge_tallies, read_results
-from cdc_contracts.spark_checks.task_shares import collect_results, hand_out
+from cdc_contracts.spark_checks.tasks import task_shares
+from cdc_contracts.spark_checks.tasks.spark_tasks import RESULT_SCHEMA, as_result, merge_tallies, read_results
+from cdc_contracts.spark_checks.tasks.task_shares import collect_results, hand_out
 
 ALL = [version.reference for version in CATALOGUE.all_versions()]
 

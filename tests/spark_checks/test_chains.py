@@ -11,10 +11,10 @@ from written_reports import document_of
 
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.engines.local_engine import LOCAL
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.local_engine import LOCAL
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 MESSAGES = int(os.environ.get("CDC_CHAIN_MESSAGES", "2000"))
 """How long the streams are; the long form takes 20,000."""

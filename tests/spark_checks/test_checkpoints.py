@@ -30,9 +30,9 @@ from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.pinned_contracts import digest_pin, open_pin, write_pin
 from cdc_contracts.registry.core.validate.validation_context import Undetected, open_validation
 from cdc_contracts.spark_checks.auditing import audit_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.engines.local_engine import LOCAL
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.local_engine import LOCAL
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
 from cdc_contracts.spark_checks.streams import stream_metrics
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSetup

@@ -1,7 +1,7 @@
 import os
 import re
 
-from cdc_contracts.spark_checks.spark_session import archive_option
+from cdc_contracts.spark_checks.spark.spark_session import archive_option
 
 
 def test_an_archive_is_written_once_mapped_when_it_is_whole_and_those_long_unused_are_removed(tmp_path, monkeypatch):

@@ -57,7 +57,7 @@ def cluster(tmp_path_factory):
 @pytest.fixture(scope="module")
 def connect(tmp_path_factory):
     pytest.importorskip("grpc", reason="Spark Connect is of use only with the extra 'connect'")
-    from cdc_contracts.spark_checks.jars import fetch_jars, kafka_connector
+    from cdc_contracts.spark_checks.spark.jars import fetch_jars, kafka_connector
 
     jars = fetch_jars([kafka_connector()], without=shipped_jars(), say=print)
     settings = {"spark.jars": ",".join(map(str, jars)), "spark.executorEnv.PYTHONPATH": str(ROOT)}
@@ -217,7 +217,7 @@ def test_a_cluster_without_workers_is_not_waited_for_without_end(tmp_path, lines
     program = (
         "import sys\n"
         "from cdc_contracts.cli.__main__ import main\n"
-        "from cdc_contracts.spark_checks import cluster_workers, reminders\n"
+        "from cdc_contracts.spark_checks.spark import cluster_workers, reminders\n"
         "cluster_workers.WAITING_SECONDS, reminders.EVERY_SECONDS = 16, 2\n"
         "sys.exit(main())\n"
     )

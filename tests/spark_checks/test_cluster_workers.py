@@ -2,8 +2,8 @@
 
 import pytest
 
-from cdc_contracts.spark_checks.cluster_workers import count_slots
-from cdc_contracts.spark_checks.spark_session import is_local
+from cdc_contracts.spark_checks.spark.cluster_workers import count_slots
+from cdc_contracts.spark_checks.spark.spark_session import is_local
 
 
 class Frame:

@@ -4,12 +4,12 @@ import pytest
 from certificates import Authority
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.spark_checks.engines.local_engine import LOCAL
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka import consumer, spark_source
 from cdc_contracts.spark_checks.kafka.connections import check_listening, find_certificate_fault
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.local_engine import LOCAL
-from cdc_contracts.spark_checks.sources import read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 

@@ -12,13 +12,13 @@ from producing import delete_records, open_transaction, write_transactions
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.common.extras import install_command
 from cdc_contracts.registry.core.records.record_batches import read_headers
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka import consumer
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.excerpts import _in_order, read_record, read_sample
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.kafka.property_names import translate_to_librdkafka
-from cdc_contracts.spark_checks.sources import read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 

@@ -14,11 +14,11 @@ from cdc_contracts.registry.core.generate.event_streams import row_stream
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.validate.validation_context import Undetected
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
+from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.runs.run_directory import name_run
-from cdc_contracts.spark_checks.sources import read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 
 def write_lines(path, lines):

@@ -14,9 +14,9 @@ from topics import scope_of
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka.failures import outliving
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.sources import read_topics
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from canonical_outputs import read_output, run_records
 from topics import rendered, scope_of
 
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.engines.local_engine import LocalEngine
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.local_engine import LocalEngine
 
 REFERENCE = "dts/canal@2"
 COUNT = 200

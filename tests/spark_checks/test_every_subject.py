@@ -18,9 +18,9 @@ from cdc_contracts.registry.core.validate.capabilities import capabilities_of
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.spark_checks.auditing import audit_input
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.engines.local_engine import LOCAL
+from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.local_engine import LOCAL
-from cdc_contracts.spark_checks.sources import read_topics
 
 PARTITIONS = 2
 

@@ -23,9 +23,9 @@ from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
 from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.sources import read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables import open_lakehouse
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import HISTORY
 

@@ -28,14 +28,14 @@ from cdc_contracts.registry.core.tables.canonical.table_layouts import (
     TableLayout,
     TableName,
 )
-from cdc_contracts.spark_checks.connectors import CONNECTORS
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
-from cdc_contracts.spark_checks.file_sinks import SinkPlace, write_table
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.files.file_sinks import SinkPlace, write_table
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
-from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.spark.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.spark.connectors import CONNECTORS
 from cdc_contracts.spark_checks.tables.lakehouse.history_tables import open_history
 from cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables import open_lakehouse
 from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import ensure_table
@@ -362,7 +362,7 @@ def test_settings_of_the_user_stay_and_a_contrary_one_is_named():
 
 def test_the_connector_is_chosen_by_the_spark_that_is_installed(monkeypatch):
     installed = "4.0.1"
-    monkeypatch.setattr("cdc_contracts.spark_checks.connectors.spark_versions", lambda: ("2.13", installed))
+    monkeypatch.setattr("cdc_contracts.spark_checks.spark.connectors.spark_versions", lambda: ("2.13", installed))
     assert CONNECTORS["delta"].package() == "io.delta:delta-spark_2.13:4.0.0"
     installed = "4.1.1"
     assert CONNECTORS["delta"].package() == "io.delta:delta-spark_4.1_2.13:4.1.0"

@@ -13,9 +13,9 @@ from cdc_contracts.cli.options import notification_options
 from cdc_contracts.cli.options.notification_options import NotificationOptions
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.spark_checks.auditing import audit_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.engines.local_engine import LOCAL
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.local_engine import LOCAL
 from cdc_contracts.spark_checks.streams import deliveries
 from cdc_contracts.spark_checks.streams.deliveries import Deliveries, DeliveryError
 from cdc_contracts.spark_checks.streams.stream_batches import StreamBatch

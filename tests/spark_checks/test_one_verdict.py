@@ -23,7 +23,7 @@ from cdc_contracts.registry.core.stats.partition_tallies import Moment, Partitio
 from cdc_contracts.registry.core.stats.range_evidence import VersionExclusion
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.spark_checks.sources import TopicInput
+from cdc_contracts.spark_checks.inputs.sources import TopicInput
 from cdc_contracts.spark_checks.streams.rolling_totals import Rolling, read_rolling, write_rolling
 
 DECLARED, OTHER = "dts/canal@2", "dts/canal@1"

@@ -6,7 +6,7 @@ import pytest
 
 from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA
 from cdc_contracts.registry.core.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
-from cdc_contracts.spark_checks.file_sinks import SinkPlace, TableWriter, table_folder
+from cdc_contracts.spark_checks.files.file_sinks import SinkPlace, TableWriter, table_folder
 from cdc_contracts.spark_checks.tables import typed_files
 from cdc_contracts.spark_checks.tables.parquet_tables import WriteJob
 

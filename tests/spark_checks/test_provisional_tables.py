@@ -10,13 +10,12 @@ from topics import rendered, scope_of
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
-from cdc_contracts.spark_checks import decode_tasks
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.engines.local_engine import LocalEngine
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.local_engine import LocalEngine
 from cdc_contracts.spark_checks.runs.transactions import Attempt
-from cdc_contracts.spark_checks.tables import parquet_tables, provisional_tables, typed_files
+from cdc_contracts.spark_checks.tables import decode_tasks, parquet_tables, provisional_tables, typed_files
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables, WriteJob
 
 REFERENCE = "oms-community/canal@2"

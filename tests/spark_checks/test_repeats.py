@@ -13,7 +13,7 @@ from written_reports import document_of
 from cdc_contracts.registry.core.report.report_model import TableRepeats
 from cdc_contracts.registry.core.report.stored_reports import report_schema
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS, add_repeats
 from cdc_contracts.spark_checks.table_readers import table_files

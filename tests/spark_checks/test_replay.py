@@ -10,10 +10,10 @@ from topics import rendered, scope_of
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.quarantine_files import list_quarantine, open_quarantine
 from cdc_contracts.spark_checks.replaying import replay_quarantine
+from cdc_contracts.spark_checks.runs.quarantine_files import list_quarantine, open_quarantine
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.table_readers import read_table
 

@@ -13,7 +13,7 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.positions import PositionLine, PositionStretch, write_positions
 from cdc_contracts.registry.core.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName, read_layout
 from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
-from cdc_contracts.spark_checks.file_sinks import FilePart
+from cdc_contracts.spark_checks.files.file_sinks import FilePart
 from cdc_contracts.spark_checks.runs.run_records import (
     RecordedBatch,
     RecordedReplay,

@@ -19,14 +19,14 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.tables.canonical.table_layouts import ColumnLayout, TableLayout, TableName
 from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
-from cdc_contracts.spark_checks.file_sinks import SinkPlace, TableWriter
+from cdc_contracts.spark_checks.engines.local_engine import LOCAL
+from cdc_contracts.spark_checks.files.file_sinks import SinkPlace, TableWriter
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.local_engine import LOCAL
-from cdc_contracts.spark_checks.quarantine_files import list_quarantine
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed, finalize_resets, find_emptied
 from cdc_contracts.spark_checks.runs.finished_runs import PastRuns, grown_layouts
 from cdc_contracts.spark_checks.runs.intent_log import Intent, LoggedReplay
+from cdc_contracts.spark_checks.runs.quarantine_files import list_quarantine
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_records import (
     RecordedBatch,

@@ -14,7 +14,7 @@ from topics import CATALOGUE
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.contract.version_files import parse_versions
 from cdc_contracts.registry.core.validate.validation_context import open_ranges, open_validation
-from cdc_contracts.spark_checks.option_samples import sample_options, take_options
+from cdc_contracts.spark_checks.inputs.option_samples import sample_options, take_options
 from cdc_contracts.spark_checks.table_readers import table_files
 
 DECIMALS, MARKS = "decimal.handling.mode", "binary.handling.mode"

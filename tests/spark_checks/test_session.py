@@ -10,9 +10,9 @@ import pytest
 
 import cdc_contracts
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
-from cdc_contracts.spark_checks import jars
-from cdc_contracts.spark_checks.jars import check_java, fetch_jars, find_java, kafka_connector
-from cdc_contracts.spark_checks.spark_session import open_session
+from cdc_contracts.spark_checks.spark import jars
+from cdc_contracts.spark_checks.spark.jars import check_java, fetch_jars, find_java, kafka_connector
+from cdc_contracts.spark_checks.spark.spark_session import open_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -94,7 +94,7 @@ def test_the_start_says_what_is_started_leaves_nothing_and_what_the_user_has_set
     spark: SparkSession, tmp_path: Path
 ) -> None:
     reported = run(
-        "from cdc_contracts.spark_checks.spark_session import open_session\n"
+        "from cdc_contracts.spark_checks.spark.spark_session import open_session\n"
         "spark = open_session(kafka=False, say=print)\n"
         "print(spark.sparkContext.master, spark.conf.get('spark.sql.session.timeZone'),"
         " spark.sparkContext.getConf().get('spark.driver.memory'), spark.range(3).count())\n"
@@ -117,7 +117,7 @@ def test_the_start_says_what_is_started_leaves_nothing_and_what_the_user_has_set
 def test_a_start_that_fails_shows_what_spark_said(tmp_path: Path) -> None:
     reported = run(
         "from cdc_contracts.registry.core.common.errors import UnavailableError\n"
-        "from cdc_contracts.spark_checks.spark_session import open_session\n"
+        "from cdc_contracts.spark_checks.spark.spark_session import open_session\n"
         "try: open_session(kafka=False, say=print)\n"
         "except UnavailableError as error: print(error)\n",
         PYSPARK_SUBMIT_ARGS="--no-such-option pyspark-shell",
@@ -153,7 +153,7 @@ def test_no_other_java_is_too_new(monkeypatch: pytest.MonkeyPatch, spark: str, v
 
 def test_a_jar_that_does_not_exist_is_refused() -> None:
     reported = run(
-        "from cdc_contracts.spark_checks.spark_session import open_session\n"
+        "from cdc_contracts.spark_checks.spark.spark_session import open_session\n"
         "open_session(kafka=True, jars=['no-such.jar'], say=print)\n"
     )
     assert "UsageError: there is no such jar file (no-such.jar)" in reported.stderr

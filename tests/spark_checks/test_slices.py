@@ -9,7 +9,7 @@ import pytest
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.spark_checks.range_slices import cut, keep, parse_fraction, skipped, spread
+from cdc_contracts.spark_checks.inputs.range_slices import cut, keep, parse_fraction, skipped, spread
 
 A, B = Source("a", 0), Source("b", 1)
 

@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.generate.event_streams import row_stream
 from cdc_contracts.registry.core.generate.message_samples import split_update
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.split_updates import join_split_updates
 from cdc_contracts.spark_checks.table_readers import read_table

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from cdc_contracts.spark_checks.stopping import halt
+from cdc_contracts.spark_checks.engines.stopping import halt
 
 
 @pytest.mark.nightly

@@ -11,9 +11,9 @@ from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.core.stats.observed_columns import TableName
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 
 NAMES = [
     ("shop", "a/b"), ("shop", "../../up"), ("shop", ".."), ("shop", "."), ("shop", "a b"), ("shop", "%2E"), ("shop", "ünï"),

@@ -15,11 +15,11 @@ from topics import scope_of
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.file_inputs import read_files
+from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
+from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.runs.run_records import write_record
-from cdc_contracts.spark_checks.sources import read_topics
-from cdc_contracts.spark_checks.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.table_readers import list_tables, read_table, table_files
 
 ORDERS = {"id": "bigint unsigned", "total": "decimal(12,2)", "made": "datetime", "due": "date", "note": "varchar(20)"}

@@ -2,7 +2,7 @@
 
 from zipfile import ZipFile
 
-from cdc_contracts.spark_checks.spark_session import WORKER_DAEMON, _settings
+from cdc_contracts.spark_checks.spark.spark_session import WORKER_DAEMON, _settings
 
 SETTING = "spark.python.daemon.module"
 

@@ -19,37 +19,26 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable
-from cdc_contracts.registry.core.engine.batch_parser import Parser
-from cdc_contracts.registry.core.engine.batch_results import BatchResult, CachedVerdict, RecordGroup
-from cdc_contracts.registry.core.engine.batch_sorter import BatchSorter
-from cdc_contracts.registry.core.engine.batch_tables import BatchTables
-from cdc_contracts.registry.core.engine.common_members import CommonMembers
-from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch
-from cdc_contracts.registry.core.engine.envelope_flags import member_flags, object_flags, relation_flags, text_flags
-from cdc_contracts.registry.core.engine.flag_readers import FlagReaders, fold_flags, readers_of_flags
-from cdc_contracts.registry.core.engine.group_decisions import GroupDecisions
-from cdc_contracts.registry.core.engine.group_splits import split_by_claim, split_by_reading
-from cdc_contracts.registry.core.engine.image_flags import (
+from cdc_contracts.registry.core.engine.columns.envelope_flags import (
+    member_flags,
+    object_flags,
+    relation_flags,
+    text_flags,
+)
+from cdc_contracts.registry.core.engine.columns.flag_readers import FlagReaders, fold_flags, readers_of_flags
+from cdc_contracts.registry.core.engine.columns.image_flags import (
     completion_flags,
     empty_row_flags,
     hint_flags,
     key_flags,
     whole_records,
 )
-from cdc_contracts.registry.core.engine.key_columns import KeyColumns
-from cdc_contracts.registry.core.engine.layout_parts import Layout
-from cdc_contracts.registry.core.engine.layout_plans import make_plan
-from cdc_contracts.registry.core.engine.native.avro_reading import AvroReader
-from cdc_contracts.registry.core.engine.native.scanning import Scanner
-from cdc_contracts.registry.core.engine.record_grouping import VerdictGroup, group_records
-from cdc_contracts.registry.core.engine.refusals import Refusals
-from cdc_contracts.registry.core.engine.row_images import ColumnTable, ImageTexts
-from cdc_contracts.registry.core.engine.shape_columns import ShapeColumns, pool_columns
-from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
-from cdc_contracts.registry.core.engine.subject_claims import Claims, may_be_of
-from cdc_contracts.registry.core.engine.time_units import unit_flags
-from cdc_contracts.registry.core.engine.value_columns import ValueColumns
-from cdc_contracts.registry.core.engine.value_flags import (
+from cdc_contracts.registry.core.engine.columns.key_columns import KeyColumns
+from cdc_contracts.registry.core.engine.columns.row_images import ColumnTable, ImageTexts
+from cdc_contracts.registry.core.engine.columns.shape_columns import ShapeColumns, pool_columns
+from cdc_contracts.registry.core.engine.columns.time_units import unit_flags
+from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumns
+from cdc_contracts.registry.core.engine.columns.value_flags import (
     ODD,
     Mask,
     ValueFlag,
@@ -58,6 +47,22 @@ from cdc_contracts.registry.core.engine.value_flags import (
     is_asked,
     kind_flags,
 )
+from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, CachedVerdict, RecordGroup
+from cdc_contracts.registry.core.engine.group.batch_tables import BatchTables
+from cdc_contracts.registry.core.engine.group.common_members import CommonMembers
+from cdc_contracts.registry.core.engine.group.group_decisions import GroupDecisions
+from cdc_contracts.registry.core.engine.group.group_splits import split_by_claim, split_by_reading
+from cdc_contracts.registry.core.engine.group.record_grouping import VerdictGroup, group_records
+from cdc_contracts.registry.core.engine.group.refusals import Refusals
+from cdc_contracts.registry.core.engine.group.subject_claims import Claims, may_be_of
+from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
+from cdc_contracts.registry.core.engine.layouts.layout_parts import Layout
+from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
+from cdc_contracts.registry.core.engine.native.avro_reading import AvroReader
+from cdc_contracts.registry.core.engine.native.scanning import Scanner
+from cdc_contracts.registry.core.engine.parse.batch_parser import Parser
+from cdc_contracts.registry.core.engine.parse.batch_sorter import BatchSorter
+from cdc_contracts.registry.core.engine.parse.layout_plans import make_plan
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.transport import AvroTransport
 from cdc_contracts.registry.core.records.message_values import MessageValues

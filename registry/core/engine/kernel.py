@@ -13,17 +13,17 @@ import pyarrow as pa
 
 from cdc_contracts.registry.core.common.garbage_collection import put_off_collection
 from cdc_contracts.registry.core.common.json_messages import EXPECTED, Unreadable
-from cdc_contracts.registry.core.engine.batch_results import BatchResult
-from cdc_contracts.registry.core.engine.decoded_rows import DecodedRows
-from cdc_contracts.registry.core.engine.dialect_runs import runs_of
+from cdc_contracts.registry.core.engine.count.range_counts import count_range_evidence
+from cdc_contracts.registry.core.engine.count.range_lookup import RangeFinder
+from cdc_contracts.registry.core.engine.count.table_exclusion import exclude
+from cdc_contracts.registry.core.engine.count.tallying import count, count_parts
+from cdc_contracts.registry.core.engine.count.two_image_orders import orders_by_subject_of
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
-from cdc_contracts.registry.core.engine.output_writers import decode_rows, write_control, write_quarantine
-from cdc_contracts.registry.core.engine.range_counts import count_range_evidence
-from cdc_contracts.registry.core.engine.range_lookup import RangeFinder
-from cdc_contracts.registry.core.engine.row_columns import observe_columns
-from cdc_contracts.registry.core.engine.table_exclusion import exclude
-from cdc_contracts.registry.core.engine.tallying import count, count_parts
-from cdc_contracts.registry.core.engine.two_image_orders import orders_by_subject_of
+from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
+from cdc_contracts.registry.core.engine.group.dialect_runs import runs_of
+from cdc_contracts.registry.core.engine.write.decoded_rows import DecodedRows
+from cdc_contracts.registry.core.engine.write.output_writers import decode_rows, write_control, write_quarantine
+from cdc_contracts.registry.core.engine.write.row_columns import observe_columns
 from cdc_contracts.registry.core.message.unwrapping import WRAPPINGS, unwrap
 from cdc_contracts.registry.core.records.record_batches import Batch, cut
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from cdc_contracts.registry.core.common.findings import Finding
+from cdc_contracts.registry.core.engine.group.observed_shapes import findings_by_record
 from cdc_contracts.registry.core.engine.kernel import Kernel
-from cdc_contracts.registry.core.engine.observed_shapes import findings_by_record
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext

@@ -22,10 +22,11 @@ from cdc_contracts.registry.core.tables.canonical.table_layouts import (
     TableLayout,
     TableName,
 )
-from cdc_contracts.spark_checks.engines import Engine
-from cdc_contracts.spark_checks.file_sinks import FilePart, SinkPlace, table_folder
-from cdc_contracts.spark_checks.folders import Folder
-from cdc_contracts.spark_checks.tables.arrow_schemas import arrow_type, spark_schema
+from cdc_contracts.spark_checks.engines.engines import Engine
+from cdc_contracts.spark_checks.files.file_sinks import FilePart, SinkPlace, table_folder
+from cdc_contracts.spark_checks.files.folders import Folder
+from cdc_contracts.spark_checks.files.part_files import read_part
+from cdc_contracts.spark_checks.spark.arrow_schemas import arrow_type, spark_schema
 from cdc_contracts.spark_checks.tables.lakehouse.current_rows import CurrentTables, ordered_contracts
 from cdc_contracts.spark_checks.tables.lakehouse.history_tables import Commit, open_history
 from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import ensure_table
@@ -39,10 +40,9 @@ from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
     quote,
 )
 from cdc_contracts.spark_checks.tables.parquet_tables import ParquetTables
-from cdc_contracts.spark_checks.tables.part_files import read_part
 from cdc_contracts.spark_checks.tables.typed_files import join_writes
 from cdc_contracts.spark_checks.tables.typed_tables import TableCommit, TypedWrite, WriteOrder
-from cdc_contracts.spark_checks.task_shares import hand_out
+from cdc_contracts.spark_checks.tasks.task_shares import hand_out
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
-from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.spark.arrow_schemas import spark_schema
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import quote
 
 if TYPE_CHECKING:

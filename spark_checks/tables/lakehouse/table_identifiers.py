@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
-from cdc_contracts.spark_checks.file_sinks import TABLES, encode_name, table_folder
+from cdc_contracts.spark_checks.files.file_sinks import TABLES, encode_name, table_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -23,7 +23,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.kernel_checks import KernelChecks
-from cdc_contracts.registry.core.engine.validation_without_arrow import ValidationWithoutArrow
+from cdc_contracts.registry.core.engine.messages.validation_without_arrow import ValidationWithoutArrow
 from cdc_contracts.registry.core.generate.contract_samples import find_samples
 from cdc_contracts.registry.core.message.avro_records import Codec, same_message
 from cdc_contracts.registry.core.records.file_batches import as_batch

@@ -36,7 +36,7 @@ from sample_mutants import SOME, AnnotatedMessage, mutants, mutate
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
-from cdc_contracts.registry.core.engine.group_decisions import GroupDecisions
+from cdc_contracts.registry.core.engine.group.group_decisions import GroupDecisions
 from cdc_contracts.registry.core.generate.event_streams import row_stream
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.message.transport import open_transport

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from values_alone import read_alone
 
-from cdc_contracts.registry.core.engine import distinct_values
-from cdc_contracts.registry.core.engine.distinct_values import read_values
-from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.columns import distinct_values
+from cdc_contracts.registry.core.engine.columns.distinct_values import read_values
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.values import FORMS, Context, Number
 from cdc_contracts.registry.core.values.type_bounds import bound_of
 

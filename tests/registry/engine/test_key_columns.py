@@ -16,7 +16,7 @@ from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.core.engine.kernel import Kernel
-from cdc_contracts.registry.core.engine.message_validator import MessageValidator
+from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_validation
 
 DEBEZIUM = "debezium/json@4"

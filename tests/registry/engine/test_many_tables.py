@@ -13,8 +13,8 @@ from topics import CATALOGUE, renderer_of, samples, scope_of
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
-from cdc_contracts.registry.core.engine import batch_parser
 from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.parse import batch_parser
 from cdc_contracts.registry.core.generate.event_streams import row_stream
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.reference_tally import account

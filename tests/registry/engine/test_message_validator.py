@@ -25,7 +25,7 @@ from rule_violations import breaker_of, pairs_of, scope_of
 from sample_mutants import AnnotatedMessage, mutants, mutate
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.engine.message_validator import MessageValidator
+from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.generate.event_streams import row_stream
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.message.transport import open_transport
@@ -181,7 +181,7 @@ def test_most_messages_of_a_stream_repeat_a_verdict(version, monkeypatch):
 
 
 def test_threads_that_share_a_validator_get_what_one_gets_alone(monkeypatch):
-    from cdc_contracts.registry.core.engine import message_validator, value_readings
+    from cdc_contracts.registry.core.engine.messages import message_validator, value_readings
 
     for module, name in (
         (message_validator, "_MOST_KINDS"),

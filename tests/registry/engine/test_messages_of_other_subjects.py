@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.detect.classifier import detect
 from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
 from cdc_contracts.registry.core.detect.message_evidence import RecordPlace
 from cdc_contracts.registry.core.engine.kernel import Kernel
-from cdc_contracts.registry.core.engine.message_validator import MessageValidator
+from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.reference_tally import account
 from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, open_detected, open_validation

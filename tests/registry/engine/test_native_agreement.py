@@ -28,11 +28,14 @@ from values_alone import read_alone
 from written_reports import build_report
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.engine.decoded_batches import lay_out
+from cdc_contracts.registry.core.engine.columns.form_parts import validate_part
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
-from cdc_contracts.registry.core.engine.form_parts import validate_part
 from cdc_contracts.registry.core.engine.kernel import Kernel
-from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.layouts.decoded_batches import lay_out
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColumn
+from cdc_contracts.registry.core.engine.layouts.text_digests import NULL as NULL_DIGEST
+from cdc_contracts.registry.core.engine.layouts.text_digests import digest_values
 from cdc_contracts.registry.core.engine.native import native_library as loading
 from cdc_contracts.registry.core.engine.native import scanning
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
@@ -47,9 +50,6 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ScannedColumn,
 )
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart
-from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
-from cdc_contracts.registry.core.engine.text_digests import NULL as NULL_DIGEST
-from cdc_contracts.registry.core.engine.text_digests import digest_values
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.registry.core.values import (

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scanned_messages import LIBRARY, column_of
 
-from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
 from cdc_contracts.registry.core.engine.native.scanned_columns import ESCAPED, TEXT
 from cdc_contracts.registry.core.values import FORMS, Context, Flag

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from scanned_messages import LIBRARY, column_of
 
-from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
 from cdc_contracts.registry.core.engine.native.scanned_columns import DECIMAL, INTEGER, TEXT
 from cdc_contracts.registry.core.engine.native.typed_columns import read_texts

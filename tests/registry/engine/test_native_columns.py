@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scanned_messages import LIBRARY, column_of, kind_of, span_of
 
-from cdc_contracts.registry.core.engine import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.text_digests import NULL as NULL_DIGEST
+from cdc_contracts.registry.core.engine.layouts.text_digests import digest_values
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ABSENT,
     ARRAY,
@@ -27,8 +29,6 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     TRUTH,
 )
 from cdc_contracts.registry.core.engine.native.value_index import NAMED
-from cdc_contracts.registry.core.engine.text_digests import NULL as NULL_DIGEST
-from cdc_contracts.registry.core.engine.text_digests import digest_values
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scanned_messages import LIBRARY, column_of
 
-from cdc_contracts.registry.core.engine import single_values
-from cdc_contracts.registry.core.engine.form_parts import validate_part
-from cdc_contracts.registry.core.engine.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.columns.form_parts import validate_part
+from cdc_contracts.registry.core.engine.layouts import single_values
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
 from cdc_contracts.registry.core.engine.native.scanned_columns import DECIMAL, INTEGER, NUMBER, NUMBERS, TEXT, TEXTS
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart

@@ -8,7 +8,7 @@ import pytest
 
 from cdc_contracts.registry.core.engine.native.image_maps import ImageRows, complete_images
 from cdc_contracts.registry.core.engine.native.native_library import native_library
-from cdc_contracts.registry.core.engine.placed_images import ImageBlock, PlacedImages
+from cdc_contracts.registry.core.engine.write.placed_images import ImageBlock, PlacedImages
 
 TEXTS = [None, "", "a", "Ä", "long " * 9, "7"]
 NAMES = ("id", "name", "größe", "", "x" * 40)

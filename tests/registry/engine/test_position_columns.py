@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scanned_messages import LIBRARY, column_of
 
-from cdc_contracts.registry.core.engine.batch_statistics import whole_numbers
+from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.native.scanned_columns import INTEGER, NULL, TEXT
-from cdc_contracts.registry.core.engine.parsed_columns import ParsedColumn
+from cdc_contracts.registry.core.engine.statistics.batch_statistics import whole_numbers
 from cdc_contracts.registry.core.stats.record_facts import Track, whole_number
 
 VALUES = st.none() | st.integers(-3, 10**17) | st.sampled_from(["0", "7", "-1", "none", "", "01"])

@@ -28,8 +28,8 @@ from written_reports import build_report
 
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.group.observed_shapes import findings_by_record
 from cdc_contracts.registry.core.engine.kernel import Kernel
-from cdc_contracts.registry.core.engine.observed_shapes import findings_by_record
 from cdc_contracts.registry.core.stats.finding_tallies import FindingTally
 from cdc_contracts.registry.core.stats.range_evidence import RangeEvidence, VersionProof
 from cdc_contracts.registry.core.stats.row_changes import RowChanges

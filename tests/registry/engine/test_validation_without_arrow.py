@@ -15,8 +15,8 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.version_ranges import VersionRange, VersionRanges
 from cdc_contracts.registry.core.detect.topic_samples import find_validation
 from cdc_contracts.registry.core.engine.kernel_checks import KernelChecks
-from cdc_contracts.registry.core.engine.text_digests import digest_values
-from cdc_contracts.registry.core.engine.validation_without_arrow import ValidationWithoutArrow
+from cdc_contracts.registry.core.engine.layouts.text_digests import digest_values
+from cdc_contracts.registry.core.engine.messages.validation_without_arrow import ValidationWithoutArrow
 from cdc_contracts.registry.core.records.file_batches import as_batch
 from cdc_contracts.registry.core.records.file_plans import FilePlan
 from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow

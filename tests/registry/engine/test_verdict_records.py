@@ -7,9 +7,9 @@ from written_reports import build_report
 
 from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.core.engine import fast_validator
+from cdc_contracts.registry.core.engine.group.record_grouping import group_records
+from cdc_contracts.registry.core.engine.group.verdict_records import join_groups, records_of_group
 from cdc_contracts.registry.core.engine.kernel import Kernel
-from cdc_contracts.registry.core.engine.record_grouping import group_records
-from cdc_contracts.registry.core.engine.verdict_records import join_groups, records_of_group
 from cdc_contracts.registry.core.stats.tally import Tally
 
 DECLARED = "oms-community/canal@1"

@@ -15,7 +15,7 @@ from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.core.schema.avro_types.parsing_form import as_java_writes, avro_form
 from cdc_contracts.registry.core.schema.schema_documents import AVRO
 from cdc_contracts.registry.server.store.schema_content import make_content
-from cdc_contracts.spark_checks.jars import find_java, spark_home
+from cdc_contracts.spark_checks.spark.jars import find_java, spark_home
 
 WRITTEN = {
     '{"type":"int","name":"x"}': '"int"',

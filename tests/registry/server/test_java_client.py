@@ -12,7 +12,7 @@ from registry_servers import ServerProcess
 from registry_sites import serving_site
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
-from cdc_contracts.spark_checks.jars import fetch_jars, find_java
+from cdc_contracts.spark_checks.spark.jars import fetch_jars, find_java
 
 CLIENT = (  # the client, and newer versions of what it was built with
     "org.springframework.cloud:spring-cloud-stream-schema:2.2.1.RELEASE",

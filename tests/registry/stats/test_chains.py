@@ -13,10 +13,10 @@ from run_verdicts import why_withheld
 from written_reports import headline, notes
 
 from cdc_contracts.registry.core.common.errors import UsageError
-from cdc_contracts.registry.core.engine.batch_results import BatchResult
+from cdc_contracts.registry.core.engine.count.tallying import count
+from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.kernel_checks import KernelChecks
-from cdc_contracts.registry.core.engine.tallying import count
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.report.message_checks import check_batches
 from cdc_contracts.registry.core.stats import change_links, row_changes

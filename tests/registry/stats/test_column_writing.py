@@ -15,7 +15,7 @@ from written_reports import build_report
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
-from cdc_contracts.registry.core.engine.written_columns import _codes_of_each, _layouts_of_texts
+from cdc_contracts.registry.core.engine.statistics.written_columns import _codes_of_each, _layouts_of_texts
 from cdc_contracts.registry.core.stats.column_writing import Writing, layout_of, layout_of_token
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.reference_tally import account

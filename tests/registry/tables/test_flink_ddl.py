@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.generate.event_streams import ORDERS
 from cdc_contracts.registry.core.tables.canonical.layout_resolution import canonical_table
 from cdc_contracts.registry.core.tables.schemas.create_table_sql import flink_ddl
-from cdc_contracts.spark_checks.jars import fetch_jars, find_java
+from cdc_contracts.spark_checks.spark.jars import fetch_jars, find_java
 
 pytestmark = pytest.mark.java
 PARSER = ("org.apache.flink:flink-sql-parser:1.20.0", "org.apache.calcite:calcite-linq4j:1.32.0")

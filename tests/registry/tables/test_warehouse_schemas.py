@@ -23,7 +23,7 @@ from cdc_contracts.registry.core.tables.canonical.table_layouts import FLAT, NES
 from cdc_contracts.registry.core.tables.schemas.dbt_sources import dbt_sources
 from cdc_contracts.registry.core.tables.schemas.lakehouse_schemas import delta_schema, iceberg_schema
 from cdc_contracts.registry.core.tables.schemas.warehouse_sql import WAREHOUSES, warehouse_ddl
-from cdc_contracts.spark_checks.tables.arrow_schemas import spark_schema
+from cdc_contracts.spark_checks.spark.arrow_schemas import spark_schema
 
 VERSION = CATALOGUE.version("oms-community/default@2")
 WIDE = TableContract.model_validate({

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdc_contracts.registry.core.engine.row_images import SideTexts, differing
+from cdc_contracts.registry.core.engine.columns.row_images import SideTexts, differing
 
 TEXTS = (None, "", "a", "b", "", "a", None)
 """Texts of a batch, some of them in several places: a version may read NULL where another reads an empty text."""

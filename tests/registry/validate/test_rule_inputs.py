@@ -16,7 +16,7 @@ from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.contract.discriminators import pointers_of
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.engine.layout_plans import make_plan
+from cdc_contracts.registry.core.engine.parse.layout_plans import make_plan
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, drift_rules
 from cdc_contracts.registry.core.validate.rule_inputs import Reads, read_nothing

@@ -12,8 +12,9 @@ from msgspec import UNSET
 
 from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.engine import decoder_kinds
-from cdc_contracts.registry.core.engine.layout_parts import Image, LayoutColumn, Leaf, Nested, Part, RowShape
+from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.layout_parts import Image, LayoutColumn, Leaf, Nested, Part, RowShape
+from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ARRAY,
     BOOLEANS,
@@ -23,7 +24,6 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     OBJECT,
     TEXTS,
 )
-from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 _SCALARS: Final = 1 << NULL | TEXTS | NUMBERS | BOOLEANS

@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 from msgspec import UNSET
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.engine import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.parsed_columns import Coded, ParsedColumn
 from cdc_contracts.registry.core.engine.native.native_interface import Buffer
 from cdc_contracts.registry.core.engine.native.value_index import places_of_names
-from cdc_contracts.registry.core.engine.parsed_columns import Coded, ParsedColumn
 
 Cells = NDArray[np.uint64]
 

@@ -11,7 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.engine import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.parsed_values import KIND_FLAGS, Mask, ParsedValues
+from cdc_contracts.registry.core.engine.layouts.text_digests import NULL as NULL_DIGEST
+from cdc_contracts.registry.core.engine.layouts.text_digests import Digests
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ARRAY,
     BOOLEANS,
@@ -25,9 +28,6 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     TEXTS,
     ScannedColumn,
 )
-from cdc_contracts.registry.core.engine.parsed_values import KIND_FLAGS, Mask, ParsedValues
-from cdc_contracts.registry.core.engine.text_digests import NULL as NULL_DIGEST
-from cdc_contracts.registry.core.engine.text_digests import Digests
 
 _KIND_BITS: Final = 15
 STRUCTURES: Final = 1 << ARRAY | 1 << OBJECT

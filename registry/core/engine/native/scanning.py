@@ -15,15 +15,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.engine.decoded_batches import DecodedBatch, Rows
-from cdc_contracts.registry.core.engine.layout_parts import Layout, Leaf, RowShape
+from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, Rows
+from cdc_contracts.registry.core.engine.layouts.layout_parts import Layout, Leaf, RowShape
+from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.native.native_interface import Buffer
 from cdc_contracts.registry.core.engine.native.native_library import is_eager, native_library
 from cdc_contracts.registry.core.engine.native.scan_plans import NoScanPlan, ScanPlan, free_names, make_scan_plan
 from cdc_contracts.registry.core.engine.native.scanned_columns import STATE, ScannedBytes, ScannedColumn, ScannedMember
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.core.engine.native.value_index import IndexedValues
-from cdc_contracts.registry.core.engine.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.records.message_values import MessageValues
 
 Numbers = NDArray[np.int64]

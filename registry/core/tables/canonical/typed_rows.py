@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.engine.decoded_rows import UntypedRows
 from cdc_contracts.registry.core.engine.native.typed_columns import place_keys, read_texts
-from cdc_contracts.registry.core.engine.placed_images import PlacedImages
+from cdc_contracts.registry.core.engine.write.decoded_rows import UntypedRows
+from cdc_contracts.registry.core.engine.write.placed_images import PlacedImages
 from cdc_contracts.registry.core.stats.observed_columns import TableName
 from cdc_contracts.registry.core.tables.canonical.table_layouts import FLAT, METADATA, TableLayout
 from cdc_contracts.registry.core.tables.canonical.typed_values import ReadColumn, read_column

@@ -8,11 +8,11 @@ from typing import Final
 import pyarrow as pa
 
 from cdc_contracts.registry.core.common.garbage_collection import put_off_collection
-from cdc_contracts.registry.core.engine.batch_results import BatchResult, GroupResult, RecordGroup
+from cdc_contracts.registry.core.engine.count.table_exclusion import exclude
+from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, GroupResult, RecordGroup
 from cdc_contracts.registry.core.engine.kernel import Kernel, open_wrapped, paced
-from cdc_contracts.registry.core.engine.output_writers import decode_rows
-from cdc_contracts.registry.core.engine.row_columns import observe_columns, table_of
-from cdc_contracts.registry.core.engine.table_exclusion import exclude
+from cdc_contracts.registry.core.engine.write.output_writers import decode_rows
+from cdc_contracts.registry.core.engine.write.row_columns import observe_columns, table_of
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.records.record_batches import Batch, cut
 from cdc_contracts.registry.core.stats.observed_columns import TableName

@@ -1,0 +1,356 @@
+"""Image digests: digests of images, keys and columns, of all records of a batch at once, or of one message."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+from msgspec import UNSET
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.core.common.pointers import ABSENT
+from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.image_model import Side
+from cdc_contracts.registry.core.engine.group.batch_results import RecordGroup
+from cdc_contracts.registry.core.engine.group.row_facts import read_counts
+from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, Rows
+from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColumn
+from cdc_contracts.registry.core.engine.layouts.parsed_values import ParsedValues
+from cdc_contracts.registry.core.engine.layouts.text_digests import NULL, Digests, digest_values, mix
+from cdc_contracts.registry.core.engine.statistics.batch_statistics import whole_numbers
+from cdc_contracts.registry.core.message.envelope_times import read_time
+from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.stats import digests_without_arrow
+from cdc_contracts.registry.core.stats.digests_without_arrow import digest_name
+from cdc_contracts.registry.core.stats.record_facts import Track
+from cdc_contracts.registry.core.validate.rule_view import complete_rows
+from cdc_contracts.registry.core.values import Number
+
+Numbers = NDArray[np.int64]
+
+NOTHING: Final = np.uint64(0)
+_NO_DIGESTS: Final = np.zeros(0, np.uint64)
+_LARGEST: Final = 2**63 - 1
+
+
+class DigestedRows(NamedTuple):
+    """One image of some records: the record of each row, and digests of the row, its columns and its key (0: none)."""
+
+    records: Numbers
+    image: Digests
+    shape: Digests
+    key: Digests
+
+
+ImagePair = tuple[DigestedRows | None, DigestedRows | None]
+"""The before and the after image of some records."""
+
+
+@dataclass(eq=False)
+class _Column:
+    """The digests of a column, each of a value and the column's name, in the rows that have it; `rows` None: in all."""
+
+    name: int
+    digests: Digests
+    rows: Numbers | None
+
+    def spread(self, total: int) -> Digests:
+        """Return the digest of each row, 0 where the row lacks the column."""
+        if self.rows is None:
+            return self.digests
+        found = np.zeros(total, np.uint64)
+        found[self.rows] = self.digests
+        return found
+
+
+class _Image(Protocol):
+    """An image of some rows: sums of the digests of the values of each row, and of the names of its columns."""
+
+    @property
+    def sums(self) -> Digests: ...
+    @property
+    def shapes(self) -> Digests: ...
+    def spread(self, name: str) -> Digests | None:
+        """Return the digest of a column in each row, 0 where the row lacks it; None if all do."""
+
+
+@dataclass(frozen=True, eq=False)
+class _SentImage:
+    """An image as it was sent, by its columns."""
+
+    total: int
+    columns: Mapping[str, _Column]
+
+    @cached_property
+    def sums(self) -> Digests:
+        found = np.zeros(self.total, np.uint64)
+        for column in self.columns.values():
+            if column.rows is None:
+                found += column.digests
+            else:
+                found[column.rows] += column.digests
+        return found
+
+    @cached_property
+    def shapes(self) -> Digests:
+        everywhere = [_mix_one(column.name) for column in self.columns.values() if column.rows is None]
+        found = np.full(self.total, np.array(everywhere, np.uint64).sum(dtype=np.uint64))
+        for column in self.columns.values():
+            if column.rows is not None:
+                found[column.rows] += _mix_one(column.name)
+        return found
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every row has every column."""
+        return all(column.rows is None for column in self.columns.values())
+
+    def spread(self, name: str) -> Digests | None:
+        column = self.columns.get(name)
+        return None if column is None else column.spread(self.total)
+
+
+@dataclass(frozen=True, eq=False)
+class _CompletedImage:
+    """An image whose missing columns are those of the row of another image at its place; -1 if there is none."""
+
+    top: _SentImage
+    below: _SentImage
+    places: Numbers
+
+    @property
+    def sums(self) -> Digests:
+        return self._sums[0]
+
+    @property
+    def shapes(self) -> Digests:
+        return self._sums[1]
+
+    @cached_property
+    def _sums(self) -> tuple[Digests, Digests]:
+        """The sums of both images, less what the image below has in columns that were sent."""
+        sums = self.top.sums + self._place(self.below.sums)
+        shapes = self.top.shapes + self._place(self.below.shapes)
+        for name, column in self.top.columns.items():
+            below = self.below.spread(name)
+            if below is None:
+                continue
+            rows = slice(None) if column.rows is None else column.rows
+            hidden = self._place(below, rows)
+            sums[rows] -= hidden
+            shapes[rows] -= np.where(hidden == NOTHING, NOTHING, _mix_one(column.name))
+        return sums, shapes
+
+    def _place(self, digests: Digests, rows: slice | Numbers = slice(None)) -> Digests:
+        """Return the digests of the rows below some rows, 0 where there is none."""
+        places = self.places[rows]
+        return np.where(places < 0, NOTHING, digests[places])
+
+    def spread(self, name: str) -> Digests | None:
+        top, below = self.top.spread(name), self.below.spread(name)
+        if below is None:
+            return top
+        completed = self._place(below)
+        return completed if top is None else np.where(top == NOTHING, completed, top)
+
+
+def _digest_keys(image: _Image, names: Sequence[str]) -> Digests:
+    """Return the digest of each row's key: 0 if a key column is missing or null."""
+    found, missing = np.zeros(len(image.sums), np.uint64), np.full(len(image.sums), not names)
+    for name in names:
+        digests = image.spread(name)
+        if digests is None:
+            return np.zeros(len(found), np.uint64)
+        missing |= (digests == NOTHING) | (digests == _mix_one(int(NULL) + digest_name(name)))
+        found += digests
+    return np.where(missing, NOTHING, _something(found))
+
+
+@dataclass(eq=False)
+class DigestedBatch:
+    """The digests of the images of a decoded batch, and the times and positions of its records.
+
+    If only some of its records were digested, `positions` has them, rising; `rows` are the rows of these.
+    """
+
+    decoded_batch: DecodedBatch
+    rows: dict[str, Rows]
+    sent: dict[str, _SentImage]
+    positions: Numbers | None = None
+    _completed: dict[tuple[str, str], _CompletedImage] = field(default_factory=dict)
+    _sides: dict[Any, tuple[Numbers, DigestedRows]] = field(default_factory=dict)
+
+    def images(self, reading: Reading, positions: Numbers) -> ImagePair:
+        """Return the images of the records of one group."""
+        before, after = (self._side(reading, side, positions) for side in reading.images.completed)
+        return before, after
+
+    def moments(self, reading: Reading, positions: Numbers) -> list[Numbers]:
+        """Return the event time and the position of each record of one group; 0 if it has none."""
+        envelope, found = reading.meaning.envelope, []
+        for place, read in ((envelope.event_time, _times), (envelope.position, _positions)):
+            values = self.decoded_batch.members.get(place.at or "") if place is not None else None
+            if place is None or values is None:
+                found.append(np.zeros(len(positions), np.int64))
+            else:
+                found.append(read(values.select(positions), place, reading))
+        return found
+
+    def _side(self, reading: Reading, side: Side | None, positions: Numbers) -> DigestedRows | None:
+        source = reading.source(side) if side is not None else None
+        if side is None or source is None or source not in self.sent:
+            return None
+        below = side.completed_from if source == side.at and side.completed_from in self.sent else None
+        key = (source, below, tuple(reading.primary_key or ()), id(positions))
+        if key not in self._sides:  # the positions are kept alive, so that their id is not reused
+            self._sides[key] = positions, self._read_side(source, below, reading.primary_key or (), positions)
+        return self._sides[key][1]
+
+    def _read_side(self, source: str, below: str | None, key: Sequence[str], positions: Numbers) -> DigestedRows:
+        if self.positions is not None:
+            positions = np.searchsorted(self.positions, positions)
+        rows, image = self.rows[source], self._image(source, below)
+        chosen, (records, _) = rows.of(positions), rows.within(positions)
+        keys = _digest_keys(image, key)
+        return DigestedRows(records, _something(image.sums[chosen]), _something(image.shapes[chosen]), keys[chosen])
+
+    def _image(self, source: str, below: str | None) -> _Image:
+        top = self.sent[source]
+        if below is None or top.is_full:
+            return top
+        if (source, below) not in self._completed:
+            rows, lower = self.rows[source], self.rows[below]
+            within = np.arange(rows.total) - rows.start[rows.record_of_row]
+            places = lower.start[rows.record_of_row] + within
+            places[within >= lower.count[rows.record_of_row]] = -1
+            self._completed[source, below] = _CompletedImage(top, self.sent[below], places)
+        return self._completed[source, below]
+
+
+class DigestedPart(NamedTuple):
+    """What is digested of a decoded batch: the columns with these names, of the records at these positions."""
+
+    names: Collection[str] | None = None
+    positions: Numbers | None = None
+
+
+EVERYTHING: Final = DigestedPart()
+
+
+def digest_batches(
+    record_groups: Sequence[RecordGroup], parts: Mapping[int, DigestedPart] = MappingProxyType({})
+) -> dict[int, DigestedBatch]:
+    """Return the decoded batches of some records with the digests of their values, all or those of a part, by id."""
+    opened: dict[int, DigestedBatch] = {}
+    values: list[Any] = []
+    left: list[tuple[_Column, slice]] = []
+    for number, one in {id(one.decoded_batch): one for one in record_groups}.items():
+        part, held = parts.get(number, EVERYTHING), one.decoded_batch.rows
+        rows = held
+        if part.positions is not None:
+            rows = {pointer: of.select(part.positions) for pointer, of in held.items()}
+        columns: dict[str, dict[str, _Column]] = {}
+        for (pointer, index), column in one.columns.items():
+            name = held[pointer].image.columns[index].name
+            if not rows[pointer].total:
+                continue
+            sent = columns.setdefault(pointer, {})
+            if part.names is not None and name not in part.names:
+                continue
+            mine = _SentColumn(column.values, column.present)
+            if part.positions is not None:
+                mine = mine.select(held[pointer].of(part.positions))
+            there = None if mine.present is None else np.flatnonzero(mine.present)
+            digests = mine.values.value_digests(digest_name(name))
+            sent[name] = digested = _Column(digest_name(name), _NO_DIGESTS, there)
+            if digests is None:
+                left.append((digested, slice(len(values), len(values) + len(mine.values))))
+                values += mine.values
+            else:
+                digested.digests = digests
+        images = {pointer: _SentImage(rows[pointer].total, found) for pointer, found in columns.items()}
+        opened[number] = DigestedBatch(one.decoded_batch, rows, images, part.positions)
+    digests_of_all = digest_values(values)
+    for digested, chosen in left:
+        digested.digests = mix(digests_of_all[chosen] + np.uint64(digested.name))
+    return opened
+
+
+class _SentColumn(NamedTuple):
+    """The values of a column in the rows that have it; `present` marks them, None if all rows do."""
+
+    values: ParsedValues
+    present: NDArray[np.bool_] | None
+
+    def select(self, rows: Numbers) -> _SentColumn:
+        """Return the column in some of the rows."""
+        if self.present is None:
+            return _SentColumn(self.values.select(rows), None)
+        present = self.present[rows]
+        return _SentColumn(self.values.select(np.cumsum(self.present)[rows[present]] - 1), present)
+
+
+def images_of_one(reading: Reading) -> ImagePair:
+    """Return the images of one message as the fast path would have them."""
+    before, after = (_side_of_one(reading, side) if side is not None else None for side in reading.images.completed)
+    return before, after
+
+
+def _side_of_one(reading: Reading, side: Side) -> DigestedRows | None:
+    rows = complete_rows(reading, side)
+    if rows is None:
+        return None
+    columns = {}
+    for name in dict.fromkeys(name for row in rows for name in row):
+        digests = digest_values([row[name] for row in rows if name in row]) + np.uint64(digest_name(name))
+        columns[name] = _Column(digest_name(name), mix(digests), np.flatnonzero([name in row for row in rows]))
+    image = _SentImage(len(rows), columns)
+    keys = _digest_keys(image, reading.primary_key or ())
+    return DigestedRows(np.zeros(len(rows), np.int64), _something(image.sums), _something(image.shapes), keys)
+
+
+def moments_of_one(reading: Reading) -> tuple[int, int]:
+    """Return the event time and the position of a message; 0 if it has none."""
+    envelope = reading.meaning.envelope
+    found = [
+        read(ParsedColumn([reading.place(place)], decoder_kinds.WIDE), place, reading)[0] if place else 0
+        for read, place in ((_times, envelope.event_time), (_positions, envelope.position))
+    ]
+    return int(found[0]), int(found[1])
+
+
+def _times(values: ParsedColumn, place: Place, reading: Reading) -> Numbers:
+    counts = values.all_integers
+    whole = read_counts(counts, place) if counts is not None else None
+    if whole is not None:
+        return whole
+    zone = reading.reading_options.zone("time_zone")
+    known: dict[Any, int] = {}
+    for value in values:
+        if value not in known:
+            result = ABSENT if value is UNSET else Number(str(value)) if type(value) is int else value
+            known[value] = read_time(result, place, zone).micros or 0
+    return np.fromiter((known[value] for value in values), np.int64, len(values))
+
+
+def _positions(values: ParsedColumn, place: Place, _reading: Reading) -> Numbers:
+    if place.order != "integer":
+        return np.zeros(len(values), np.int64)
+    numbers, _ = whole_numbers(values, Track("", place.at or "", "", place.null_text, place.absent_value))
+    if numbers.dtype == object:
+        return np.array([number if abs(number) <= _LARGEST else 0 for number in numbers], np.int64)
+    return numbers
+
+
+def _something(digests: Digests) -> Digests:
+    """Return digests none of which is 0, which means no value."""
+    return np.where(digests == NOTHING, np.uint64(1), digests)
+
+
+def _mix_one(digest: int) -> np.uint64:
+    return np.uint64(digests_without_arrow.mix(digest))

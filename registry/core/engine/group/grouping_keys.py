@@ -1,0 +1,128 @@
+"""Grouping keys: everything discrete in a record that a verdict may depend on, as one hashable value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
+from cdc_contracts.registry.core.engine.layouts.decoder_kinds import Odd, Unfit, outline_of
+from cdc_contracts.registry.core.engine.layouts.parsed_columns import Coded, ParsedColumn
+from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
+from cdc_contracts.registry.core.values import Number
+
+_NUMBERS: Final = frozenset({int, float, Number})
+_LARGE: Final = 2**40
+
+
+def find_grouping_keys(
+    decoded_batch: DecodedBatch, plan: LayoutPlan, plain_names: Collection[str], kafka_keys: Coded | None = None
+) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
+    """Return the grouping key of each record as its place among the distinct keys, and those.
+
+    Of plain names it has only how they are built. `kafka_keys` is what the keys of the records state, as a part.
+    """
+    parts = [
+        _part_of_names(values) if pointer in plain_names else _discrete(decoded_batch, pointer, values, plan)
+        for pointer, values in decoded_batch.members.items()
+    ]
+    parts += [_coded(*states.by_kind) for states in decoded_batch.states.values()]
+    parts += [_part_of_numbers(rows.state) for rows in decoded_batch.rows.values()]
+    parts += [] if kafka_keys is None else [kafka_keys]
+    combinations, codes = _combine(
+        [np.zeros(len(decoded_batch), np.int64), *(own for own, values in parts if len(values) > 1)]
+    )
+    return codes, [
+        (*decoded_batch.members, decoded_batch.columns, tuple([values[own[first]] for own, values in parts]))
+        for first in combinations
+    ]
+
+
+def _combine(parts: Sequence[NDArray[Any]]) -> tuple[list[int], NDArray[np.int64]]:
+    """Number the distinct combinations of some codes.
+
+    Returns the index of the first record of each combination, and for each record the number of its combination.
+    """
+    combined = parts[0]
+    for codes in parts[1:]:
+        most = int(codes.max())
+        combined = combined * (most + 1) + codes if most else combined
+        if combined.max() > _LARGE:
+            _, combined = np.unique(combined, return_inverse=True)
+    if (combined == combined[0]).all():
+        return [0], np.zeros(len(combined), np.int64)
+    _, firsts, codes = np.unique(combined, return_index=True, return_inverse=True)
+    return firsts.tolist(), codes
+
+
+def _part_of_names(values: ParsedColumn) -> Coded:
+    """What belongs to the key of a name: the parts between its dots that are empty, and whatever is not a text."""
+    codes, names = values.distinct
+    if set(map(type, names)) == {str} and all(names) and "." not in "".join(names):
+        return np.zeros(len(codes), np.uint8), [_build_of(names[0])]
+    return _coded(codes, [_build_of(name) for name in names])
+
+
+def _build_of(name: Any) -> Any:
+    if type(name) is str:
+        return ("name", *map(bool, name.split("."))) if "." in name else ("name", bool(name))
+    return _named(name)
+
+
+def _named(value: Any) -> Any:
+    """Return a value as a key of its own: 1 is True to a dictionary, but not to a contract."""
+    return (type(value), str(value)) if type(value) in _NUMBERS else value
+
+
+def _discrete(decoded_batch: DecodedBatch, pointer: str, values: ParsedColumn, plan: LayoutPlan) -> Coded:
+    """Return the part of a member in the key: its value, or only its kind; of lists and objects the kinds inside."""
+    if pointer in plan.discrete:
+        codes, found = values.distinct
+        return _coded(codes, [_named(value) for value in found])
+    if values.decoder == decoder_kinds.RAW:
+        return _outlines(decoded_batch, values)
+    if pointer in plan.filled:
+        return values.by_filling
+    codes, found = values.by_kind
+    return _coded(codes, [value if type(value) is Odd else type(value) for value in found])
+
+
+def _outlines(decoded_batch: DecodedBatch, values: ParsedColumn) -> Coded:
+    """Return the outline of each value; lists of unsigned integers are alike, so one of them is parsed."""
+    if values.all_last_counts is not None:
+        return np.zeros(len(values), np.uint8), [outline_of(values[0])]
+    codes, found = values.distinct
+    unfit = set[int]()
+    outlines = [_outline(unfit, code, value) for code, value in enumerate(found)]
+    for code in unfit:
+        decoded_batch.unfit.update(np.flatnonzero(codes == code).tolist())
+    return _coded(codes, outlines)
+
+
+def _outline(unfit: set[int], code: int, value: Any) -> Any:
+    if type(value) is not bytes:
+        return value if type(value) is Odd else type(value)
+    try:
+        return outline_of(value)
+    except Unfit:
+        unfit.add(code)
+        return None
+
+
+def _coded(codes: NDArray[Any], values: Sequence[Any]) -> Coded:
+    """Return a part in which several codes may have equal values."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    if len(places) < len(values):
+        codes = np.array([places[value] for value in values])[codes]
+    return codes, list(places)
+
+
+def _part_of_numbers(numbers: NDArray[np.int32]) -> Coded:
+    if (numbers == numbers[0]).all():
+        return np.zeros(len(numbers), np.uint8), [int(numbers[0])]
+    values, codes = np.unique(numbers, return_inverse=True)
+    return codes, values.tolist()

@@ -1,0 +1,168 @@
+"""Layouts: a contract compiled to msgspec structs, for messages whose rows have the same columns.
+
+A shape is what a message says about its columns (its type map, or its table if it has none). The envelope comes from
+`envelope.schema.json`, the columns from the shape, their decoders from the value forms of all versions of the subject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import UNSET
+
+from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.core.contract.column_model import ColumnTypes
+from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.image_model import AbsentValues
+from cdc_contracts.registry.core.contract.relations import Relation
+from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.layout_parts import (
+    Image,
+    Layout,
+    LayoutColumn,
+    Leaf,
+    Nested,
+    Part,
+    RowShape,
+)
+
+TYPES_FIELD: Final = "types"
+_DECODERS_OF_TYPES: Final = {
+    frozenset({"string"}): decoder_kinds.TEXT,
+    frozenset({"integer"}): decoder_kinds.INT,
+    frozenset({"boolean"}): decoder_kinds.BOOL,
+    frozenset({"string", "integer"}): decoder_kinds.TEXT_OR_INT,
+}
+
+
+class AskedColumn(NamedTuple):
+    """What tests of a contract ask of a column: whether it is one of some texts, and what is inside of an object."""
+
+    texts: frozenset[str] = frozenset()
+    inside: bool = False
+
+
+@dataclass(frozen=True)
+class LayoutPlan:
+    """What the envelopes of a subject's versions have in common, as far as parsing needs it.
+
+    `plain_names` are names of which only the structure can affect a verdict, unless there are table contracts.
+    """
+
+    properties: Mapping[str, Any]
+    images: tuple[str, ...]
+    partial: frozenset[str]
+    over: Mapping[str, frozenset[str]]
+    op_at: str
+    whole_for: Mapping[str, frozenset[str]]
+    named: Mapping[str, frozenset[str]]
+    one_row: bool
+    absent: AbsentValues | None
+    types_at: tuple[str, ...]
+    types: ColumnTypes | None
+    types_close: bytes
+    names_at: tuple[str, ...]
+    plain_names: frozenset[str]
+    by_kind: bool
+    discrete: frozenset[str]
+    constraints: Mapping[str, tuple[tuple[str, Any], ...]]
+    filled: tuple[str, ...]
+    whole_seconds_at: tuple[str, ...]
+    times: tuple[Place, ...]
+    relations: tuple[Relation, ...]
+    asked_columns: Mapping[str, AskedColumn]
+    """Columns of messages that are rows in which tests of a contract look."""
+
+    @property
+    def types_within(self) -> str | None:
+        """The member of each image that holds the types of its columns, if they are there."""
+        return None if self.types is None else self.types.in_image
+
+    def build(
+        self, shape: RowShape, extras: Sequence[str], widened: frozenset[str], *, loose: bool, family: int
+    ) -> Layout:
+        """Return the layout of a shape; `extras` are members the contract does not know, `widened` accept any kind."""
+        columns = tuple(column for column in shape.columns if loose or column.typed or column.by_kind)
+        return Layout(family, partial(self._compile, columns, tuple(extras), widened, loose=loose))
+
+    def _compile(
+        self, columns: tuple[LayoutColumn, ...], extras: Sequence[str], widened: frozenset[str], *, loose: bool
+    ) -> tuple[tuple[Part, ...], msgspec.json.Decoder[Any]]:
+        parts, struct = self._struct("", self.properties, columns, extras, widened, loose=loose)
+        return parts, msgspec.json.Decoder(struct)
+
+    def _struct(
+        self, at: str, properties: Mapping[str, Any], columns: tuple[LayoutColumn, ...], extras: Sequence[str],
+        widened: frozenset[str], *, loose: bool,
+    ) -> tuple[tuple[Part, ...], Any]:  # fmt: skip
+        parts: list[Part] = []
+        fields: list[tuple[str, Any, Any]] = []
+        names: list[str] = []
+        own_extras = [pointer for pointer in extras if pointer.rpartition("/")[0] == at]
+        for name, schema in [*properties.items(), *((split_pointer(extra)[-1], None) for extra in own_extras)]:
+            pointer = at + join_pointer(name)
+            names.append(name)
+            if pointer in self.images:
+                full = not loose and pointer not in self.partial
+                row = _row_struct(
+                    tuple((column.name, column.decoder) for column in columns), self.types_within, required=full
+                )
+                kind = (row if self.one_row else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
+                parts.append(self._image(pointer, columns, full=full))
+            elif schema is not None and "properties" in schema and pointer not in widened:
+                below, struct = self._struct(pointer, schema["properties"], columns, extras, widened, loose=loose)
+                kind = struct | msgspec.UnsetType | None
+                parts.append(Nested(pointer, below))
+            else:
+                decoder = decoder_kinds.WIDE if schema is None or pointer in widened else decoder_of_schema(schema)
+                kind = decoder_kinds.TYPES[decoder]
+                parts.append(Leaf(pointer, decoder, fixed=pointer in self.types_at and decoder == decoder_kinds.RAW))
+            fields.append((f"f{len(fields)}", kind, UNSET))
+        renamed = {f"f{index}": name for index, name in enumerate(names)}
+        if at in self.images:  # the message itself is the row: its columns are next to the other members
+            fields += _column_fields([column.decoder for column in columns], required=not loose)
+            renamed |= {f"c{index}": column.name for index, column in enumerate(columns)}
+            parts.append(self._image(at, columns, full=not loose))
+        struct = msgspec.defstruct(
+            "Message", fields, rename=renamed.__getitem__, forbid_unknown_fields=True, gc=False, kw_only=True
+        )
+        return tuple(parts), struct
+
+    def _image(self, pointer: str, columns: tuple[LayoutColumn, ...], *, full: bool) -> Image:
+        partial, whole_for, result = pointer in self.partial, self.whole_for[pointer], self.named[pointer]
+        return Image(pointer, columns, full, partial, self.op_at, whole_for, result)
+
+
+def can_be_field(name: str) -> bool:
+    """Return whether the parser can look for a member of that name; records with others go to the reference."""
+    return not any(character in '\\"' or character < " " for character in name)
+
+
+@lru_cache(maxsize=256)
+def _row_struct(columns: tuple[tuple[str, str], ...], types_within: str | None, *, required: bool) -> Any:
+    """Return the struct of a row by names and decoders; types inside the image are its last field.
+
+    Both images, layouts of several subjects and tasks of one process have rows of the same struct.
+    """
+    fields = _column_fields([decoder for _, decoder in columns], required=required)
+    renamed = {f"c{index}": name for index, (name, _) in enumerate(columns)}
+    if types_within is not None:
+        fields.append((TYPES_FIELD, decoder_kinds.TYPES[decoder_kinds.RAW], UNSET))
+        renamed[TYPES_FIELD] = types_within
+    return msgspec.defstruct("Row", fields, rename=renamed.__getitem__, forbid_unknown_fields=True, gc=False)
+
+
+def _column_fields(decoders: Sequence[str], *, required: bool) -> list[Any]:
+    kinds = [(f"c{index}", decoder_kinds.TYPES[decoder]) for index, decoder in enumerate(decoders)]
+    return [*kinds] if required else [(*field, UNSET) for field in kinds]
+
+
+def decoder_of_schema(schema: Mapping[str, Any]) -> str:
+    """Return the decoder of an envelope member."""
+    kinds = schema.get("type", [])
+    wanted = frozenset([kinds] if isinstance(kinds, str) else kinds) - {"null"}
+    return _DECODERS_OF_TYPES.get(wanted, decoder_kinds.RAW)

@@ -1,0 +1,211 @@
+"""Layout plans: built from what the envelopes of all versions of a subject have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.core.contract.column_model import ColumnTypes
+from cdc_contracts.registry.core.contract.discriminators import asked_texts, pointers_of, valued_tests
+from cdc_contracts.registry.core.contract.document_model import ROW_OPS
+from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.contract.relations import is_number, relations_of
+from cdc_contracts.registry.core.engine.layouts.struct_layouts import AskedColumn, LayoutPlan
+from cdc_contracts.registry.core.engine.parse.schema_members import (
+    bounded_collections,
+    image_properties,
+    unite_properties,
+    value_constraints,
+)
+from cdc_contracts.registry.core.message.reading import non_column_members
+from cdc_contracts.registry.core.validate.drift_rule import reads_of
+from cdc_contracts.registry.core.validate.rule_inputs import join_reads
+
+_CLOSE: Final = {"name-to-type": b"}", "list-of-objects": b"]", "name-to-object": b"}}", "connect-schema": b"]"}
+
+
+def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> LayoutPlan | None:
+    """Return the plan for parsing messages of a subject, or None if they have to be validated one by one.
+
+    Its versions place rows or keys too differently, or a name where no schema lists a member.
+    """
+    first = meanings[-1]
+    alike = {
+        (
+            meaning.images.model_dump_json(include={"container", "absent"}),
+            meaning.columns.model_dump_json(include={"types"}),
+        )
+        for meaning in meanings
+    }
+    if len(alike) > 1 or len({meaning.envelope.key_at for meaning in meanings} - {None}) > 1:
+        return None
+    types = first.columns.types
+    images = tuple(dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers()))
+    properties: dict[str, Any] = {}
+    for schema in schemas:
+        properties = unite_properties(properties, schema.get("properties", {}))
+    if not all(_is_described(at, properties) for meaning in meanings for at in _names_at(meaning)):
+        return None  # a name inside a column of a message that is its row
+    reads = join_reads(map(reads_of, meanings))
+    discrete = {*reads.values, *(at for meaning in meanings for at in _discrete(meaning))}
+    constraints: dict[str, dict[tuple[str, Any], None]] = {}
+    for schema in schemas:
+        for pointer, keyword, value in value_constraints(schema, ""):
+            if keyword in ("enum", "const"):
+                discrete.add(pointer)
+            else:
+                constraints.setdefault(pointer, {})[keyword, value] = None
+    for pointer, pattern in reads.patterns:
+        constraints.setdefault(pointer, {})["pattern", pattern] = None
+    discrete |= {at for schema in schemas for at in bounded_collections(schema, "") if at not in images}
+    names = frozenset(at for meaning in meanings for at in _names_at(meaning))
+    return LayoutPlan(
+        properties=properties,
+        images=images,
+        partial=_partial(first),
+        over={at: frozenset(below for meaning in meanings for below in _places_below(meaning, at)) for at in images},
+        op_at=first.envelope.op.at,
+        whole_for={
+            at: frozenset(code for meaning in meanings for code in _codes_of_whole(meaning, at)) for at in images
+        },
+        named={
+            at: frozenset(name for schema in schemas for name in image_properties(schema, at))
+            - non_column_members(first, at)
+            for at in images
+        },
+        one_row=first.images.hold_one_row,
+        absent=first.images.absent,
+        types_at=_types_at(first, images),
+        types=None if types == "none" else types,
+        types_close=b"}" if types == "none" else _end_of_types(types),
+        names_at=_names_at(first),
+        plain_names=names - discrete if len({_names_read(meaning) for meaning in meanings}) == 1 else frozenset(),
+        by_kind=first.values.kind_at is not None,
+        discrete=names | discrete,
+        constraints={pointer: tuple(found) for pointer, found in constraints.items()},
+        filled=tuple(dict.fromkeys((*reads.filled, *_statements(meanings)))),
+        whole_seconds_at=reads.seconds,
+        times=tuple(dict.fromkeys(place for meaning in meanings for place in meaning.envelope.times)),
+        relations=tuple({
+            (relation.name, relation.places): relation
+            for relation in (*reads.relations, *(one for meaning in meanings for one in relations_of(meaning)))
+        }.values()),
+        asked_columns=_asked_columns(meanings, properties) if "" in images else {},
+    )  # fmt: skip
+
+
+def _is_described(pointer: str, properties: Mapping[str, Any]) -> bool:
+    """Return whether the schemas of messages list a member."""
+    members: Mapping[str, Any] | None = properties
+    for part in split_pointer(pointer):
+        if members is None or part not in members:
+            return False
+        members = members[part].get("properties")
+    return True
+
+
+def _end_of_types(types: ColumnTypes) -> bytes:
+    """What mostly stands where the types end; of a schema block, where the row that they are of ends."""
+    if types.field is not None:
+        return f'"field":"{types.field}"'.encode()
+    return _CLOSE[types.reading]
+
+
+def _asked_columns(meanings: Sequence[Meaning], properties: Mapping[str, Any]) -> dict[str, AskedColumn]:
+    """Return the members in which tests look and that no schema names."""
+    tests = [
+        test
+        for meaning in meanings
+        for test in (*meaning.discriminators, *(one for flag in meaning.envelope.op.flags for one in flag.when))
+    ]
+    texts, places = asked_texts(tests), [split_pointer(at) for at in pointers_of(tests)]
+    return {
+        name: AskedColumn(
+            texts.get(join_pointer(name), frozenset()), any(parts[0] == name and parts[1:] for parts in places)
+        )
+        for name in {parts[0] for parts in places} - properties.keys()
+    }
+
+
+def _types_at(meaning: Meaning, images: Sequence[str]) -> tuple[str, ...]:
+    """The pointers at which column types may be, those in after images first."""
+    types = meaning.columns.types
+    if types == "none":
+        return ()
+    if types.at is not None:
+        return (types.at,)
+    after = [side.at for op in ROW_OPS if (sides := meaning.images.of(op)) and (side := sides.after)]
+    return tuple(f"{at}{join_pointer(types.in_image or '')}" for at in dict.fromkeys([*after, *images]))
+
+
+def _partial(meaning: Meaning) -> frozenset[str]:
+    """Images that may hold the changed columns only."""
+    partial = set()
+    for op in ("insert", "update", "delete", "snapshot", "upsert", "update-before", "update-after"):
+        sides = meaning.images.of(op)
+        for side in (sides.before, sides.after) if sides else ():
+            if side is not None and side.completed_from is not None:
+                partial.add(side.at)
+    return frozenset(partial)
+
+
+def _places_below(meaning: Meaning, pointer: str) -> Iterator[str]:
+    """Yield the images that complete a partial image."""
+    for op in ROW_OPS:
+        sides = meaning.images.of(op)
+        for side in (sides.before, sides.after) if sides else ():
+            if side is not None and side.at == pointer and side.completed_from is not None:
+                yield side.completed_from
+
+
+def _codes_of_whole(meaning: Meaning, pointer: str) -> Iterator[str]:
+    """The op codes for which an image holds a whole row."""
+    flags = meaning.envelope.op.flags
+    for code, op in meaning.ops.items():
+        for reached in (op, *(flag.means for flag in flags if flag.of is None or op in flag.of)):
+            sides = meaning.images.of(reached)
+            for side in (sides.before, sides.after) if sides else ():
+                if side and ((side.at == pointer and side.completed_from is None) or side.either == pointer):
+                    yield code
+
+
+def _statements(meanings: Sequence[Meaning]) -> Iterator[str]:
+    """Pointers to DDL statements: only whether there is one counts, not its text."""
+    for meaning in meanings:
+        if meaning.ddl and meaning.ddl.text and meaning.ddl.text.at:
+            yield meaning.ddl.text.at
+
+
+def _names_at(meaning: Meaning) -> tuple[str, ...]:
+    """Pointers to the table's names, and to the kind of source where that decides how values are read."""
+    names = tuple(place.at for place in _names_read(meaning) if place is not None and place.at is not None)
+    return names if meaning.values.kind_at is None else (*names, meaning.values.kind_at)
+
+
+def _names_read(meaning: Meaning) -> tuple[Place | None, ...]:
+    """How a message's database, schema and table are read."""
+    envelope = meaning.envelope
+    return envelope.database, envelope.schema_name, envelope.table, envelope.database_table
+
+
+def _discrete(meaning: Meaning) -> Iterator[str]:
+    """Members, besides the names of the table, on whose exact value a verdict may depend."""
+    envelope, columns = meaning.envelope, meaning.columns
+    yield envelope.op.at
+    yield from (flag.at for flag in envelope.op.flags if flag.at is not None and not is_number(flag.equals))
+    yield from pointers_of(valued_tests(test for flag in envelope.op.flags for test in flag.when))
+    yield from meaning.enums
+    source = envelope.source_kind
+    if source is not None and source.at is not None and (source.kinds or source.excluded_kinds):
+        yield source.at
+    if meaning.values.kind_at is not None:
+        yield meaning.values.kind_at
+    if envelope.primary_key and envelope.primary_key.in_value:
+        yield envelope.primary_key.in_value
+    if columns.codes:
+        yield columns.codes.at
+    if columns.types != "none" and columns.types.at:
+        yield columns.types.at
+    yield from pointers_of(valued_tests(meaning.discriminators))  # a prefix is a relation, and flagged

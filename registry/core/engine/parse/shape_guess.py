@@ -1,0 +1,139 @@
+"""Shape guess: the likely shape of a message, from a slice of its bytes or the members that determine a shape."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
+from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.layout_parts import RowShape
+from cdc_contracts.registry.core.engine.layouts.struct_layouts import TYPES_FIELD, LayoutPlan
+
+MOST_SHAPES: Final = 2048
+_PEEK: Final = 3
+"""So many bytes behind an image's name mostly tell whether it holds a row."""
+
+
+class ShapeGuess:
+    """Guesses the shape of a value from a slice of its bytes; mostly the slice of the previous value recurs."""
+
+    def __init__(self, plan: LayoutPlan, identifying_names: Sequence[str]) -> None:
+        types: list[tuple[str, bytes | int]] = [(at, plan.types_close) for at in plan.types_at[:1]]
+        names = [(at, b",") for at in identifying_names]
+        images = [(at, _PEEK) for at in plan.images] if plan.types_within is not None else []
+        self._marks = [(f'"{split_pointer(at)[-1]}"'.encode(), close) for at, close in (*types, *names, *images)]
+        self._known: OrderedDict[Any, RowShape] = OrderedDict()
+
+    def remember(self, value: bytes, shape: RowShape) -> None:
+        """From now on, guess this shape for values that look like this one."""
+        self._known[self._look(value)] = shape
+        if len(self._known) > MOST_SHAPES:
+            self._known.popitem(last=False)
+
+    def open(self) -> Callable[[bytes], RowShape | None]:
+        """Return a function from a value to the shape it may have; None if no similar value is known."""
+        known, look = self._known, self._look
+        if len(self._marks) != 1:
+            return lambda value: known.get(look(value))
+        ((value_flag, _),) = self._marks
+        latest: RowShape | None = None
+        slice_ = b"\x00"
+
+        def guess(value: bytes) -> RowShape | None:
+            nonlocal latest, slice_
+            start = value.find(value_flag)
+            if not value.startswith(slice_, start):
+                slice_ = look(value)
+                latest = known.get(slice_)
+            return latest
+
+        return guess
+
+    def _look(self, value: bytes) -> Any:
+        parts = []
+        for value_flag, close in self._marks:
+            start = value.find(value_flag)
+            stop = start + len(value_flag) + close if isinstance(close, int) else value.find(close, start) + 1
+            parts.append(value[start:stop] if start >= 0 else b"")
+        return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def make_key_reader(plan: LayoutPlan) -> Callable[[bytes], tuple[tuple[Any, ...], tuple[Any, ...]]]:
+    """Return a function that reads only the members that determine a shape: the tokens of the types, and the names."""
+    wanted = [*plan.types_at, *plan.names_at]
+    tree: dict[str, Any] = {}
+    for pointer in wanted:
+        place = tree
+        *above, last = split_pointer(pointer)
+        for name in above:
+            place = place.setdefault(name, {})
+        place[last] = None
+    decode = msgspec.json.Decoder(_key_struct(tree)).decode
+    types_parts = [split_pointer(pointer) for pointer in plan.types_at]
+    names_parts = [split_pointer(pointer) for pointer in plan.names_at]
+
+    def read_key(value: bytes) -> tuple[Any, tuple[Any, ...]]:
+        found = _as_tree(decode(value), tree)
+        tokens = tuple(UNSET if (token := follow(found, parts)) is ABSENT else token for parts in types_parts)
+        names = tuple(_open_name(follow(found, parts)) for parts in names_parts)
+        return tokens, names
+
+    return read_key
+
+
+def _key_struct(tree: dict[str, Any]) -> Any:
+    fields: list[tuple[str, Any, Any]] = []
+    for below in tree.values():
+        kind = Raw if below is None else (_key_struct(below) | msgspec.UnsetType | None)
+        fields.append((f"f{len(fields)}", kind | msgspec.UnsetType if below is None else kind, UNSET))
+    names = {f"f{index}": name for index, name in enumerate(tree)}
+    return msgspec.defstruct("Scout", fields, rename=names.__getitem__, gc=False)
+
+
+def _as_tree(record: Any, tree: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for value, (name, below) in zip(msgspec.structs.astuple(record), tree.items(), strict=True):
+        if value is UNSET:
+            continue
+        if below is None:
+            found[name] = bytes(value)
+        elif value is not None:
+            found[name] = _as_tree(value, below)
+    return found
+
+
+def _open_name(token: Any) -> Any:
+    if token is ABSENT:
+        return UNSET
+    try:
+        value = decoder_kinds.open_token(token)
+    except decoder_kinds.Unfit:
+        return UNSET
+    return value if value is None or isinstance(value, str) else UNSET
+
+
+def make_picker(plan: LayoutPlan, pointer: str) -> Callable[[Any], Any]:
+    """Return a function from a decoded record to one of its members; UNSET if a member on the path is missing."""
+    return _picker(plan, plan.properties, "", split_pointer(pointer))
+
+
+def _picker(plan: LayoutPlan, properties: Any, at: str, parts: tuple[str, ...]) -> Callable[[Any], Any]:
+    first, *rest = parts
+    if at in plan.images and first == plan.types_within:  # else a member beside the columns of a row
+        return attrgetter(TYPES_FIELD)
+    get = attrgetter(f"f{list(properties).index(first)}")
+    if not rest:
+        return get
+    inner = _picker(plan, properties[first].get("properties"), at + join_pointer(first), tuple(rest))
+
+    def pick(record: Any) -> Any:
+        below = get(record)
+        return UNSET if below is UNSET or below is None else inner(below)
+
+    return pick

@@ -1,0 +1,308 @@
+"""Written columns: the value layouts of the columns of validated rows, whole columns at a time.
+
+A decoder accepts values of one kind, so for most columns only the first and the last row with a value have to be
+found. Once a value of a column of a table in a partition has no characteristic layout, layouts are not determined
+there any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
+from cdc_contracts.registry.core.engine.group.batch_results import RecordGroup
+from cdc_contracts.registry.core.engine.group.batch_tables import Tables, join_tables
+from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
+from cdc_contracts.registry.core.engine.layouts.parsed_values import ParsedValues, token_of
+from cdc_contracts.registry.core.engine.layouts.single_values import number_by_token
+from cdc_contracts.registry.core.engine.statistics.string_bytes import Texts, are_digits
+from cdc_contracts.registry.core.records.record_batches import Batch
+from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
+from cdc_contracts.registry.core.stats.column_writing import (
+    BOOLEAN,
+    DIGITS,
+    ISO,
+    LEAST_DATE_TIME,
+    MOST_DIGITS,
+    PLAIN,
+    SECOND_DIGITS,
+    SECONDS,
+    SQL,
+    TEXT,
+    ColumnWriting,
+    Writing,
+    layout_of,
+    layout_of_token,
+    writing_of,
+)
+from cdc_contracts.registry.core.stats.position_sequences import Stretch
+from cdc_contracts.registry.core.stats.record_facts import Facts, WrittenRows, written_table
+from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
+
+Numbers = NDArray[np.int64]
+Way = TypeVar("Way")
+Part = TypeVar("Part", bound=Hashable)
+Codes = NDArray[np.uint8]
+
+_LAYOUTS: Final = (PLAIN, ISO, SQL, SECONDS, DIGITS)
+_PLAIN, _ISO, _SQL, _SECONDS, _DIGITS = range(len(_LAYOUTS))
+_DASH, _COLON, _POINT, _MOST, _T, _SPACE = b"-:.4T "
+_FEW: Final = 8
+"""Up to this many values, each is examined separately."""
+_FEW_TABLES: Final = 64
+_MOST_KNOWN: Final = 4096
+_MOST_KEYS: Final = 4
+"""Keys for each row up to which there is an entry for every key."""
+
+
+class WrittenGroup(NamedTuple):
+    """Records with one verdict, with their facts and their tables."""
+
+    record_group: RecordGroup
+    facts: Facts
+    tables: Tables
+
+
+class CodedColumn(NamedTuple, Generic[Way]):
+    """How each row has a value of a column, by its index among the ways; None if it has none."""
+
+    name: str
+    codes: Codes
+    ways: list[Way | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Rows by table, partition and kind of record, and in order of their offsets.
+
+    Of each row the index and the number of its record, and its cell; of each cell its table and its facts.
+    """
+
+    rows: Numbers
+    numbers: Numbers
+    of_row: Numbers
+    tables: list[WrittenTable]
+    facts: list[Facts]
+
+
+def note_writing(seen: ColumnWriting, found: Iterable[WrittenGroup], batch: Batch) -> None:
+    """Count how the columns of validated records are written."""
+    for _, groups, rows in groups_by_image(found, lambda written: not written.described):
+        cells = cells_of(groups, rows, batch)
+        if cells is not None:
+            note = note_columns if len(cells.rows) > _FEW * len(cells.tables) else _note_rows
+            note(seen, cells, _written_in(groups[0].record_group, rows, cells), batch)
+
+
+def groups_by_image(
+    found: Iterable[WrittenGroup], part_of: Callable[[WrittenRows], Part]
+) -> Iterator[tuple[Part, list[WrittenGroup], Rows]]:
+    """Yield the groups with rows of one image that are alike in a part of their facts, with this part and the rows.
+
+    Groups without that part are left out.
+    """
+    alike: dict[tuple[int, str, Part], list[WrittenGroup]] = {}
+    for one in found:
+        decoded_batch, written = one.record_group.decoded_batch, one.facts.written
+        if written is not None and written.source in decoded_batch.rows and (part := part_of(written)):
+            alike.setdefault((id(decoded_batch), written.source, part), []).append(one)
+    for (_, source, part), groups in alike.items():
+        yield part, groups, groups[0].record_group.decoded_batch.rows[source]
+
+
+def cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> Cells | None:
+    """Return the rows of some groups by cell, None if there are none."""
+    positions = np.concatenate([one.record_group.positions for one in groups])
+    count = rows.count[positions]
+    mine = rows.of(positions)
+    if not len(mine):
+        return None
+    known: dict[Any, int] = {}
+    kinds = [known.setdefault(_kind_of(one.facts), len(known)) for one in groups]
+    of_group = np.repeat(kinds, [len(one.record_group.positions) for one in groups])
+    facts = [groups[kinds.index(kind)].facts for kind in range(len(known))]
+    tables = join_tables([one.tables for one in groups])
+    numbers = groups[0].record_group.decoded_batch.numbers[rows.record_of_row[mine]]
+    codes, of_kind = np.repeat(tables.codes, count), np.repeat(of_group, count)
+    offsets, sources = batch.offsets[numbers], batch.source_of[numbers]
+    keys = (of_kind * len(batch.sources) + sources) * len(tables.called) + codes
+    order = np.lexsort((offsets, keys))
+    begins = np.append(True, np.diff(keys[order]) != 0)
+    firsts = order[begins]
+    of_cell = [facts[kind] for kind in of_kind[firsts].tolist()]
+    places = zip(of_cell, sources[firsts].tolist(), codes[firsts].tolist(), strict=True)
+    written = [
+        written_table(tables.called[code], one, one.written, batch.sources[source])
+        for one, source, code in places
+        if one.written is not None
+    ]
+    return Cells(mine[order], numbers[order], np.cumsum(begins) - 1, written, of_cell)
+
+
+def _kind_of(facts: Facts) -> tuple[Any, ...]:
+    """Return all that decides where and how values of records are counted, their table apart."""
+    return facts.code, facts.contract, facts.subject, facts.written
+
+
+def _written_in(record_group: RecordGroup, rows: Rows, cells: Cells) -> Iterator[CodedColumn[Writing]]:
+    """Yield how the values of each column are written.
+
+    What has no layout in any table it may be in is not looked at again: the layouts of other values tell nothing there.
+    """
+    known = record_group.cached_verdict.plain
+    tables = set(cells.tables) if len(cells.tables) <= _FEW_TABLES else set[WrittenTable]()
+    if len(known) > _MOST_KNOWN:
+        known.clear()
+    for (pointer, index), values in record_group.columns.items():
+        if pointer != rows.image.pointer or not values.kinds:
+            continue
+        name = rows.image.columns[index].name
+        kind = next(iter(values.kinds)) if len(values.kinds) == 1 else ""
+        is_plain = bool(tables) and all((name, kind) in known.get(table, ()) for table in tables)
+        codes, ways = _coded(values, rows.total, is_plain=is_plain)
+        codes = codes[cells.rows]
+        if tables and kind and not is_plain:
+            plain_cells = np.unique(cells.of_row[codes == _PLAIN + 1]).tolist()
+            for table in {cells.tables[cell] for cell in plain_cells}:
+                known.setdefault(table, set()).add((name, kind))
+        yield CodedColumn(name, codes, ways)
+
+
+def note_columns(seen: ColumnWays[Way], cells: Cells, columns: Iterable[CodedColumn[Way]], batch: Batch) -> None:
+    """Count the values of records of each table, a column at a time; `codes` has the rows of the cells in order."""
+    every = _stretches_of(cells, cells.of_row, 1, batch)
+    for column in columns:
+        ways = len(column.ways)
+        if (column.codes == column.codes[0]).all():
+            stretches = [(cell * ways + int(column.codes[0]), stretch) for cell, stretch in every]
+        else:
+            stretches = _stretches_of(cells, cells.of_row * ways + column.codes, ways, batch)
+        for key, stretch in stretches:
+            writing = column.ways[key % ways]
+            if writing is not None:
+                seen.add(cells.tables[key // ways], column.name, writing, stretch)
+
+
+def _note_rows(seen: ColumnWriting, cells: Cells, columns: Iterable[CodedColumn[Writing]], batch: Batch) -> None:
+    """Count the values of few records of each table, all columns of a row at once."""
+    listed = list(columns)
+    combined, total = np.zeros(len(cells.rows), np.int64), 1
+    for column in listed:
+        if (column.codes != column.codes[0]).any():
+            distinct, combined = np.unique(combined * len(column.ways) + column.codes, return_inverse=True)
+            total = len(distinct)
+    firsts, _ = _ends_of(combined, total)
+    each = [[(column.name, column.ways[code]) for code in column.codes[firsts].tolist()] for column in listed]
+    ways = list(zip(*each, strict=True))
+    for key, stretch in _stretches_of(cells, cells.of_row * total + combined, total, batch) if ways else ():
+        seen.add_ways(cells.tables[key // total], ways[key % total], stretch)
+
+
+def _stretches_of(cells: Cells, keys: Numbers, parts: int, batch: Batch) -> list[tuple[int, Stretch]]:
+    """Return the rows of each key as a stretch; a key is the number of a cell times `parts`, and less than that."""
+    held, most = None, int(keys.max()) + 1
+    if most > _MOST_KEYS * len(keys):
+        held, keys = np.unique(keys, return_inverse=True)
+        most = len(held)
+    firsts, lasts = _ends_of(keys, most)
+    totals = np.bincount(keys, minlength=most)
+    there = np.flatnonzero(totals)
+    names = (there if held is None else held).tolist()
+    points = batch.points(cells.numbers[firsts[there]]), batch.points(cells.numbers[lasts[there]])
+    stretches = []
+    for key, total, first, last in zip(names, totals[there].tolist(), *points, strict=True):
+        facts = cells.facts[key // parts]
+        ops = {facts.code: total} if facts.code is not None else {}
+        stretches.append((key, Stretch(total, first, last, {facts.contract: total}, ops)))
+    return stretches
+
+
+def _ends_of(keys: Numbers, most: int) -> tuple[Numbers, Numbers]:
+    """Return where each key stands first and last."""
+    firsts, lasts, places = np.zeros(most, np.int64), np.zeros(most, np.int64), np.arange(len(keys))
+    firsts[keys[::-1]] = places[::-1]
+    lasts[keys] = places
+    return firsts, lasts
+
+
+def stretch_of(facts: Facts, batch: Batch, number: int) -> Stretch:
+    """Return one record as a stretch."""
+    (point,) = batch.points(np.array([number]))
+    return Stretch(1, point, point, {facts.contract: 1}, {facts.code: 1} if facts.code is not None else {})
+
+
+def _coded(values: ColumnValues, total: int, *, is_plain: bool) -> tuple[Codes, list[Writing | None]]:
+    """Return how the value of each row is written, by its index among the ways, of which the first is None.
+
+    A value of one kind has the index of its layout plus one; all are plain where that is known. Structures have none.
+    """
+    there, ways = _valued_rows(values, total), list[Writing | None]([None])
+    if not len(there) or STRUCTURE.issuperset(values.kinds):
+        return np.zeros(total, np.uint8), ways
+    chosen = values.values if values.valued is None else values.values.select(np.flatnonzero(values.valued))
+    if len(values.kinds) > 1:
+        known: dict[Writing | None, int] = {None: 0}
+        found = [known.setdefault(writing_of(number_by_token(value)), len(known)) for value in chosen]
+        own, ways = np.array(found, np.uint8), [*known]
+    else:
+        (kind,) = values.kinds
+        ways += [Writing(kind, layout) for layout in _LAYOUTS]
+        plain = is_plain or kind == BOOLEAN
+        own = np.ones(len(chosen), np.uint8) if plain else _codes_of_each(kind, chosen) + np.uint8(_PLAIN + 1)
+    if len(there) == total:
+        return own, ways
+    codes = np.zeros(total, np.uint8)
+    codes[there] = own
+    return codes, ways
+
+
+def _valued_rows(values: ColumnValues, total: int) -> Numbers:
+    """Return the rows that have a value which is not null."""
+    held = np.arange(total) if values.held is None else values.held
+    return held if values.valued is None else held[values.valued]
+
+
+def _codes_of_each(kind: str, values: ParsedValues) -> Codes:
+    """Return the layout of each value of one kind."""
+    if len(values) <= _FEW:
+        return _codes_of_few(kind, values)
+    if kind == TEXT:
+        return _layouts_of_texts(values.as_texts)
+    codes, long = np.full(len(values), _PLAIN, np.uint8), values.integers_of_length(SECOND_DIGITS)
+    if len(long):
+        codes[long] = _codes_of_few(kind, values.select(long))
+    return codes
+
+
+def _codes_of_few(kind: str, values: Sequence[Any]) -> Codes:
+    """Return the layout of each value, one by one: for a row of one table among many that is faster than arrays."""
+    if kind == TEXT:
+        return np.array([_LAYOUTS.index(layout_of(value)) for value in values], np.uint8)
+    return np.array([_LAYOUTS.index(layout_of_token(token_of(value))) for value in values], np.uint8)
+
+
+def _layouts_of_texts(array: pa.StringArray) -> Codes:
+    texts = Texts(array)
+    window = texts.window(LEAST_DATE_TIME)
+    codes = np.zeros(len(array), np.uint8)
+    dated = (texts.lengths >= LEAST_DATE_TIME) & (window[4] == _DASH) & (window[7] == _DASH) & (window[13] == _COLON)
+    codes[dated & (window[10] == _T)] = _ISO
+    codes[dated & (window[10] == _SPACE)] = _SQL
+    if dated.all():
+        return codes
+    counted = ~dated & (texts.lengths > SECOND_DIGITS + 1) & (window[SECOND_DIGITS] == _POINT) & (window[0] <= _MOST)
+    for place in range(SECOND_DIGITS):
+        counted &= are_digits(window[place])
+    codes[counted] = _SECONDS
+    rest = ~dated & ~counted
+    if rest.any():
+        digits = pc.ascii_is_decimal(array).to_numpy(zero_copy_only=False) & (texts.lengths <= MOST_DIGITS)
+        codes[rest & digits & (texts.lengths > 0)] = _DIGITS
+    return codes

@@ -1,0 +1,1 @@
+"""Write: the rows of a validated batch, as record batches of the outputs."""

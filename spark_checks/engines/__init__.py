@@ -1,0 +1,1 @@
+"""Execution engines: the work of a run, in this process or in Spark tasks, until it is done or stopped."""
