@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.core.engine.count.image_changes import ImageChanges, list_sides, read_changes
 from cdc_contracts.registry.core.engine.count.image_digests import (
     NOTHING,
     DigestedPart,
-    DigestedRows,
-    ImagePair,
     Numbers,
     digest_batches,
     images_of_one,
-    moments_of_one,
 )
+from cdc_contracts.registry.core.engine.count.record_moments import moments_of, moments_of_one
 from cdc_contracts.registry.core.engine.count.two_image_orders import TwoImageOrders, is_followed
 from cdc_contracts.registry.core.engine.group.batch_positions import ReadRuns
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, CachedVerdict, GroupResult
@@ -59,13 +58,6 @@ def follow_rows(
             for changes in found.get(line, ()):
                 followed.add_array(line, changes)
     return followed
-
-
-class _Changes(NamedTuple):
-    """Row changes of some records, and the record of each."""
-
-    changes: NDArray[Any]
-    records: Numbers
 
 
 class _Rows(NamedTuple):
@@ -116,10 +108,10 @@ class _Collector:
             decoded_batch, readings = opened[id(same[0].record_group.decoded_batch)], self._readings(same[0])
             positions = np.concatenate([group_result.record_group.positions for group_result in same])
             kind = self._kind(readings[0], same[0].verdict.fits[0].subject)
-            changes = _changes([decoded_batch.images(reading, positions) for reading in readings], kind)
+            changes = read_changes([decoded_batch.images(reading, positions) for reading in readings], kind)
             if changes is not None:
                 numbers = np.concatenate([group_result.record_group.numbers for group_result in same])
-                moments = decoded_batch.moments(readings[0], positions)
+                moments = moments_of(decoded_batch.decoded_batch, readings[0], positions)
                 tables = join_tables([self._tables_of(group_result) for group_result in same])
                 yield same[0].verdict.fits[0].subject, self._placed(changes, numbers, moments, tables)
         alone = [
@@ -130,7 +122,7 @@ class _Collector:
         for number, validated in alone:
             result = self._orders_by_subject[validated.verdict.fits[0].subject].readings_of(validated)
             kind = self._kind(result[0], validated.verdict.fits[0].subject) if result else LOAD
-            changes = _changes([images_of_one(reading) for reading in result], kind) if result else None
+            changes = read_changes([images_of_one(reading) for reading in result], kind) if result else None
             if changes is not None:
                 moments = [np.array([moment]) for moment in moments_of_one(result[0])]
                 tables = table_of_all(result[0].names, 1)
@@ -153,7 +145,7 @@ class _Collector:
             positions = np.concatenate([group_result.record_group.positions for group_result in same])
             numbers = np.concatenate([group_result.record_group.numbers for group_result in same])
             tables = join_tables([self._tables_of(group_result) for group_result in same])
-            shown = _shown([decoded_batch.images(reading, positions) for reading in readings])
+            shown = list_sides([decoded_batch.images(reading, positions) for reading in readings])
             low = np.zeros(len(positions), np.bool_)
             if shown:
                 records = shown[0].records
@@ -218,7 +210,7 @@ class _Collector:
 
     def _placed(
         self,
-        changes: _Changes,
+        changes: ImageChanges,
         numbers: Numbers,
         moments: Sequence[Numbers],
         of: Tables,
@@ -260,69 +252,3 @@ def _foreign_reading(cached_verdict: CachedVerdict, subject: str, orders: TwoIma
     if subject not in cached_verdict.foreign_readings:
         cached_verdict.foreign_readings[subject] = orders.foreign_reading(cached_verdict.readings[0])
     return cached_verdict.foreign_readings[subject]
-
-
-_IMAGES: Final = (("before", "after"), ("other_before", "other_after"))
-"""The members of a change that hold the images of each reading."""
-
-
-def _changes(images: Sequence[ImagePair], kind: int) -> _Changes | None:
-    """Return the row changes of records that two readings agree on; None if their rows do not correspond.
-
-    If a key changes, the change is one of both rows, each with its own image only. A row without a key is known by its
-    image.
-    """
-    shown = _shown(images)
-    if not shown:
-        return None
-    records = shown[0].records
-    starts = np.flatnonzero(np.append(True, np.diff(records) != 0)) if len(records) else records
-    keys = [np.where(side.key == NOTHING, side.image, side.key) for side in shown]
-    alike = np.logical_and.reduce([side.shape == shown[0].shape for side in shown])
-    stays = np.logical_and.reduce([key == keys[0] for key in keys])
-    moves = np.flatnonzero(~stays & alike)
-    total = len(records)
-    both = np.zeros(total + len(moves), CHANGE)  # a change of a key is one of both rows: the second stands at the end
-    rows = both[:total]
-    rows["kind"] = kind
-    rows["within"] = np.arange(total) - np.repeat(starts, np.diff(np.append(starts, total)))
-    rows["shape"] = np.where(alike & (shown[0].key != NOTHING), shown[0].shape, NOTHING)
-    rows["key"] = keys[0]
-    for sides, names in zip(images, _IMAGES, strict=True):
-        for side, name in zip(sides, names, strict=True):
-            if side is not None:
-                rows[name] = side.image
-    if len(moves):
-        one, other = _both(keys, moves)
-        both[moves], both[total:] = _moved(rows[moves], images, moves, one), _moved(rows[moves], images, moves, other)
-    kept = stays | alike
-    if kept.all():
-        return _Changes(both, np.append(records, records[moves]))
-    kept = np.append(kept, np.ones(len(moves), np.bool_))
-    return _Changes(both[kept], np.append(records, records[moves])[kept])
-
-
-def _shown(images: Sequence[ImagePair]) -> list[DigestedRows]:
-    """Return the images of some readings; none if their rows do not correspond."""
-    shown = [side for sides in images for side in sides if side is not None]
-    return shown if all(np.array_equal(side.records, shown[0].records) for side in shown) else []
-
-
-def _both(keys: Sequence[Digests], moves: Numbers) -> tuple[Digests, Digests]:
-    """Return the two keys of changes of a key."""
-    one = keys[0][moves]
-    other = one
-    for key in keys[1:]:
-        other = np.where(other == one, key[moves], other)
-    return one, other
-
-
-def _moved(mine: NDArray[Any], images: Sequence[ImagePair], moves: Numbers, key: Digests) -> NDArray[Any]:
-    """Return changes of a key as the changes of one of its two rows."""
-    mine["key"] = key
-    for sides, names in zip(images, _IMAGES, strict=True):
-        for side, name in zip(sides, names, strict=True):
-            if side is not None:
-                own = np.where(side.key == NOTHING, side.image, side.key)[moves]
-                mine[name] = np.where(own == key, mine[name], NOTHING)
-    return mine
