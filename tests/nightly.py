@@ -2,21 +2,24 @@
 
     python tests/nightly.py [NAME ...] [--seconds N]
 
-With `--seconds` it begins no further test after N seconds. The form and the test to begin with are chosen by the
-commit, or by `CDC_CONTRACTS_SEED` (`case_sampling.py`). The results are in `build/nightly/`: `results.txt`, and what
-each form has as JUnit XML. Fails if a form fails, after the others have run.
+With `--seconds` it begins no further test after N seconds, and stops what still runs a minute later. The form and the
+test to begin with are chosen by the commit, or by `CDC_CONTRACTS_SEED` (`case_sampling.py`). The results are in
+`build/nightly/`: `results.txt`, and what each form has as JUnit XML. Fails if a form fails, after the others have run.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -26,6 +29,14 @@ from case_sampling import VARIABLE, set_seed, turn_of
 ROOT = Path(__file__).parents[1]
 FORMS = Path(__file__).with_name("nightly_forms.yaml")
 RESULTS = ROOT / "build/nightly"
+GRACE = 60
+"""Seconds after the end of a slice at which what still runs is stopped, be it a test, a server or collecting."""
+ENOUGH = 20
+"""Seconds that must be left for one form more: collecting its tests takes several."""
+MARK = "CDC_CONTRACTS_FORM"
+"""Tells the processes that a form started, directly or not, from all others."""
+PATIENCE = 10
+"""Seconds that they have to end by themselves after the form."""
 Form = dict[str, Any]
 
 
@@ -46,26 +57,79 @@ def command_of(form: Form, folder: str, seconds: float | None = None) -> list[st
     if "command" in form:
         return list(form["command"])
     program = [form["script"], folder] if "script" in form else ["-m", "pytest"]
-    budget = [] if seconds is None else ["-n0", "-p", "budgeted_run", f"--seconds={seconds:.0f}"]
-    results = f"--junit-xml={RESULTS / form['name']}.xml"
-    return [sys.executable, *program, "--nightly", results, *form.get("options", ()), *budget, *form.get("tests", ())]
+    given = ["--nightly", f"--junit-xml={RESULTS / form['name']}.xml", *form.get("options", ())]
+    if seconds is not None:
+        given += ["-n0", "-p", "budgeted_run", f"--seconds={seconds:.0f}", f"--diary={diary_of(form)}"]
+    return [sys.executable, *program, *given, *form.get("tests", ())]
 
 
-def run_form(form: Form, seconds: float | None = None) -> bool:
-    """Run a form, add what came of it to the results, and say whether it passed."""
-    report = RESULTS / f"{form['name']}.xml"
-    report.unlink(missing_ok=True)
-    started, environment = monotonic(), form.get("environment", {})
+def diary_of(form: Form) -> Path:
+    """Return where a form that is cut writes down which tests have begun and failed."""
+    return RESULTS / f"{form['name']}.diary"
+
+
+def run_form(form: Form, seconds: float | None = None, grace: float = GRACE) -> bool:
+    """Run a form, add what came of it to the results, and say whether it passed: whether no test failed before its end."""
+    report, diary = RESULTS / f"{form['name']}.xml", diary_of(form)
+    for earlier in (report, diary):
+        earlier.unlink(missing_ok=True)
+    started, mark = monotonic(), f"{form['name']}-{uuid.uuid4().hex}"
+    environment = form.get("environment", {})
     with tempfile.TemporaryDirectory() as folder:
         command = command_of(form, folder, seconds)
         print("+", *(f"{name}={value}" for name, value in environment.items()), *command, flush=True)  # noqa: T201
-        code = subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=False).returncode
-    counts = ", ".join(count_tests(report)) if report.exists() else "no tests were counted"
-    outcome = "passed" if code == 0 else f"FAILED with exit code {code}"
-    add_result(f"{form['name']}: {outcome} after {monotonic() - started:.0f} s; {counts}")
-    for name in failed_tests(report) if report.exists() else ():
+        process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment, MARK: mark})
+        try:
+            code: int | None = process.wait(None if seconds is None else seconds + grace)
+        except subprocess.TimeoutExpired:
+            code = None
+        left = end_processes(mark, PATIENCE if code is not None else 0)
+        process.wait()
+    took = f"after {monotonic() - started:.0f} s"
+    if code is None:
+        begun, failed = ([*read_diary(diary, event)] for event in ("began", "failed"))
+        last = f"in {begun[-1]}" if begun else "before its first test"
+        add_result(f"{form['name']}: stopped {took} {last}; {len(begun)} tests were begun, {len(failed)} failed")
+    else:
+        outcome = "passed" if code == 0 else f"FAILED with exit code {code}"
+        counts = ", ".join(count_tests(report)) if report.exists() else "no tests were counted"
+        add_result(f"{form['name']}: {outcome} {took}; {counts}")
+        failed = [*failed_tests(report)] if report.exists() else []
+        for command_line in left:
+            add_result(f"    ended a process that it left: {command_line}")
+    for name in failed:
         add_result(f"    {name}")
-    return code == 0
+    return code == 0 or (code is None and not failed)
+
+
+def read_diary(diary: Path, event: str) -> Iterator[str]:
+    """Yield the tests that a diary tells something of; none where no test has begun."""
+    for line in diary.read_text(encoding="utf-8").splitlines() if diary.exists() else ():
+        kind, _, name = line.partition(" ")
+        if kind == event:
+            yield name
+
+
+def end_processes(mark: str, patience: float) -> list[str]:
+    """End what still runs of a form; return the commands of what did not end by itself in time."""
+    deadline = monotonic() + patience
+    while (left := processes_with(mark)) and monotonic() < deadline:
+        sleep(0.1)
+    for number in left:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+    return list(left.values())
+
+
+def processes_with(mark: str) -> dict[int, str]:
+    """Return the commands of the processes that have a mark in their environment, by number; none where there is no /proc."""
+    marked, found = f"{MARK}={mark}".encode(), {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended meanwhile, or is another user's
+            if marked in (folder / "environ").read_bytes().split(b"\0"):
+                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
+                found[int(folder.name)] = command.decode(errors="replace").strip()
+    return found
 
 
 def count_tests(report: Path) -> Iterator[str]:
@@ -107,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_result(f"slice of the nightly forms, {given.seconds:.0f} s, {VARIABLE}={seed}")
     for form in slice_forms(chosen, turn_of(seed)):
         left = given.seconds - (monotonic() - started)
-        if left <= 0:
+        if left < min(ENOUGH, given.seconds):
             break
         passed = run_form(form, left) and passed
     return 0 if passed else 1
