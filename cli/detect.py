@@ -51,6 +51,7 @@ def detect(
     tables: validation_options.Tables = None,
     parameters: validation_options.Parameters = None,
     unwrap: run_options.Unwrap = None,
+    schema_registry: validation_options.SchemaRegistry = None,
     new_versions: NewVersions = None,
     as_json: AsJson = False,
     kafka_config: KafkaConfig = None,
@@ -75,7 +76,9 @@ def detect(
         )
     catalogue, reading_options = (
         open_catalogue(folders),
-        validation_options.open_reading_options(tables=tables, parameters=parameters, unwrap=unwrap),
+        validation_options.open_reading_options(
+            tables=tables, parameters=parameters, unwrap=unwrap, schema_registry=schema_registry
+        ),
     )
     accumulator = EvidenceAccumulator(catalogue, reading_options)
     wanted: Any = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cdc_contracts.cli.options.remote_options import open_schemas
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.findings import Severities
@@ -48,6 +49,18 @@ Parameters = Annotated[
         help="A fact that messages do not carry: timestamp_zone=+08:00. Repeatable.",
     ),
 ]
+SchemaRegistry = Annotated[
+    str | None,
+    typer.Option(
+        "--schema-registry",
+        metavar="URL|DIR",
+        help="Where the schemas of framed records (Avro) are: a registry, or a folder of `registry dump`.",
+    ),
+]
+RegistryCa = Annotated[
+    Path | None,
+    typer.Option("--registry-ca", metavar="FILE", help="Certificates (PEM) to trust for the schema registry."),
+]
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,8 @@ class ValidationOptions:
         typer.Option("--severity", metavar="CLASS=LEVEL", help="Raise the severity of a class. Repeatable."),
     ] = None
     max_bytes: Annotated[int, typer.Option("--max-bytes", help="A longer message is malformed.", min=1)] = MOST_BYTES
+    schema_registry: SchemaRegistry = None
+    registry_ca: RegistryCa = None
     strict_json: Annotated[bool, typer.Option("--strict-json", help="Treat duplicate member names as malformed.")] = (
         False
     )
@@ -124,6 +139,7 @@ class ValidationOptions:
             strict_json=self.strict_json,
             table=self.table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
             show_values=show_values,
+            schemas=open_schemas(self.schema_registry or settings.schema_registry, self.registry_ca),
         )
         if reading is not None:
             selection = Selection(tuple(reading.include or ()), tuple(reading.exclude or ()))
@@ -152,7 +168,11 @@ ShowValues = Annotated[bool, typer.Option("--show-values", help="Show row values
 
 
 def open_reading_options(
-    *, tables: Path | None, parameters: Sequence[str] | None, unwrap: str | None = None
+    *,
+    tables: Path | None,
+    parameters: Sequence[str] | None,
+    unwrap: str | None = None,
+    schema_registry: str | None = None,
 ) -> ReadingOptions:
     """Return the reading options, for a command that does not validate."""
     from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
@@ -162,6 +182,7 @@ def open_reading_options(
         parameters=_pairs(parameters, "--parameter"),
         tables=read_table_contracts(tables) if tables else TableContracts(),
         wrapping=unwrap,
+        schemas=open_schemas(schema_registry),
     )
 
 

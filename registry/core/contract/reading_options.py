@@ -15,6 +15,7 @@ from cdc_contracts.registry.core.contract.document_model import SOURCE_MODES
 from cdc_contracts.registry.core.contract.table_contracts import TableContract, TableContracts
 from cdc_contracts.registry.core.contract.table_selection import Selection
 from cdc_contracts.registry.core.contract.value_mappings import split_values
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction")
 _CHOICES = {"source_mode": SOURCE_MODES, "avro_timestamp_fraction": ("micros", "nanos")}
@@ -26,7 +27,8 @@ class ReadingOptions:
     """Parameters, table contracts, severities and limits, the same for every record of a run.
 
     `table` names the table of messages that do not: an option, else the topic. `selection` says which tables an audit
-    validates, `wrapping` what another tool put around the messages. `show_values` only decides what a report shows:
+    validates, `wrapping` what another tool put around the messages; `schemas` are those that ids in front of records
+    name. `show_values` only decides what a report shows:
     values, or their shapes; `profiled` whether it has a profile.
     """
 
@@ -40,6 +42,7 @@ class ReadingOptions:
     show_values: bool = False
     wrapping: str | None = None
     profiled: bool = False
+    schemas: WriterSchemas | None = None
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
@@ -99,6 +102,7 @@ class ReadingOptions:
             "strict_json": self.strict_json,
             **({"table": self.table} if self.table is not None else {}),
             **({"wrapping": self.wrapping} if self.wrapping is not None else {}),
+            **({"schemas": self.schemas.named} if self.schemas is not None else {}),
             **({"selection": [self.selection.include, self.selection.exclude]} if self.selection else {}),
         }
         return json.dumps(parts, sort_keys=True, separators=(",", ":"))

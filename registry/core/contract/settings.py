@@ -42,6 +42,8 @@ class Settings(Environment):
     """What no message says, by the name of the parameter."""
     versions: str | None = None
     """The file that says which version holds in which part of a topic."""
+    schema_registry: str | None = None
+    """Where the schemas of framed records are: the URL of a registry, or a folder as `registry dump` writes it."""
     environments: dict[str, Environment] = Field(default_factory=dict)
     """Brokers by the name that `--env` gives; each is complete, and takes nothing from the keys outside it."""
 

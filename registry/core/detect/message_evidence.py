@@ -11,7 +11,9 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.detect.relatives import Relative, read_relatives
+from cdc_contracts.registry.core.message.framed_values import reads_blocks
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, VersionVerdict
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import id_of
 
 _SAID_OR_NOT: Final = frozenset({"transaction", "position", "event_time", "event_time_text", "process_time", "tenant"})
 
@@ -80,13 +82,26 @@ class CatalogueValidators:
         self._json = by_wire.pop("json", [])
         self._binary = [validator for validators in by_wire.values() for validator in validators]
 
+    def _open_json(self, value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
+        """Return the message of a JSON value as each validator reads it.
+
+        A framed record is read beside its schema block by those that read blocks, and without by the others if none of
+        the former claims it: it cannot be of both.
+        """
+        if id_of(value) is None:
+            return [(one, message) for _, message in _open(self._json[:1], value) for one in self._json]
+        for held in (True, False):
+            readers = [one for one in self._json if reads_blocks(one.meaning) == held]
+            found = [(one, message) for _, message in _open(readers[:1], value) for one in readers]
+            if any(one.claims(message) for one, message in found):
+                return found
+        return []
+
     def add(self, place: RecordPlace, value: bytes) -> MessageEvidence:
         """Return the evidence of a value; a value that is not a message gives none."""
-        opened = _open(self._json[:1], value)
-        if opened:
-            ((_, message),) = opened
-            found = [(validator, message) for validator in self._json]
-        else:
+        found = self._open_json(value)
+        opened = bool(found)
+        if not opened:
             found = _open(self._binary, value)
         fits: dict[Version, VersionVerdict] = {}
         refused: dict[Version, Finding] = {}

@@ -21,6 +21,7 @@ from cdc_contracts.registry.core.engine.count.two_image_orders import orders_by_
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
 from cdc_contracts.registry.core.engine.group.dialect_runs import runs_of
+from cdc_contracts.registry.core.engine.group.framed_batches import FramedBatches
 from cdc_contracts.registry.core.engine.write.decoded_rows import DecodedRows
 from cdc_contracts.registry.core.engine.write.output_writers import decode_rows, write_control, write_quarantine
 from cdc_contracts.registry.core.engine.write.row_columns import observe_columns
@@ -82,6 +83,8 @@ class Kernel:
         self._other_subjects = [Kernel(other_subject) for other_subject in validation.other_subjects]
         self._control_subjects = [Kernel(other_subject) for other_subject in validation.control_subjects]
         self._finder = RangeFinder(validation.ranges) if validation.ranges is not None else None
+        schemas = validation.reading_options.schemas
+        self._framed = None if schemas is None else FramedBatches(schemas, validation)
         self._declared = {one: Kernel(declared) for one, declared in validation.declared_scopes.items()}
         self._several = len(validation.validated) > 1 and not validation.left_open
         self.orders_by_subject = orders_by_subject_of(validation)
@@ -153,6 +156,9 @@ class Kernel:
 
     def _parts(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
         """Validate a batch, the records of each range of a versions file as it declares."""
+        if self._framed is not None:
+            batch, *closed = self._framed.open(batch)
+            yield from closed
         if self._finder is None:
             yield from self._batch_results(batch, texts=texts)
             return

@@ -18,6 +18,11 @@ from cdc_contracts.registry.core.common.errors import ContractError
 Reader = Callable[[bytes, int], tuple[str, int]]
 _LONGEST_VARINT: Final = 63
 _read_double = struct.Struct("<d").unpack_from
+_FLOAT: Final = struct.Struct("<f")
+_read_float = _FLOAT.unpack_from
+_WORDS: Final[Mapping[str, str]] = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
+_MOST_DIGITS: Final = 9
+"""Digits that tell any two floats apart."""
 
 
 class AvroRefused(Exception):
@@ -76,7 +81,7 @@ def read_double(data: bytes, at: int) -> tuple[float, int]:
 
 
 def compile_reader(schema: Any, named: dict[str, Reader], special: Mapping[str, Reader]) -> Reader:
-    """Return the reader of a parsed schema; `special` has readers for named types that are written in their own way.
+    """Return the reader of a parsed schema; `special` has readers for types that are written in their own way.
 
     Raises ContractError if the schema holds a type that no record on the wire has.
     """
@@ -85,8 +90,15 @@ def compile_reader(schema: Any, named: dict[str, Reader], special: Mapping[str, 
     kind = schema["type"] if isinstance(schema, dict) else schema
     if not isinstance(schema, dict) and schema in named:
         return named[schema]
+    if isinstance(kind, dict | list):
+        return compile_reader(kind, named, special)
     if kind in _PLAIN:
-        return _PLAIN[kind]
+        return special.get(kind, _PLAIN[kind])
+    return _compile_complex(schema, named, special)
+
+
+def _compile_complex(schema: Any, named: dict[str, Reader], special: Mapping[str, Reader]) -> Reader:
+    kind = schema["type"] if isinstance(schema, dict) else schema
     match kind:
         case "array":
             return _array(compile_reader(schema["items"], named, special))
@@ -94,6 +106,9 @@ def compile_reader(schema: Any, named: dict[str, Reader], special: Mapping[str, 
             return _map(compile_reader(schema["values"], named, special))
         case "enum":
             named[schema["name"]] = reader = _enum(schema["symbols"])
+            return reader
+        case "fixed":
+            named[schema["name"]] = reader = _fixed(schema["size"])
             return reader
         case "record":
             own = special.get(last_name(schema["name"]))
@@ -189,6 +204,15 @@ def _map(values: Reader) -> Reader:
     return read
 
 
+def _fixed(size: int) -> Reader:
+    def read(data: bytes, at: int) -> tuple[str, int]:
+        if at + size > len(data):
+            raise AvroRefused
+        return quote(b64encode(data[at : at + size]).decode()), at + size
+
+    return read
+
+
 def _null(_data: bytes, at: int) -> tuple[str, int]:
     return "null", at
 
@@ -207,6 +231,31 @@ def _double(data: bytes, at: int) -> tuple[str, int]:
     return (repr(value) if math.isfinite(value) else quote(repr(value))), at
 
 
+def _float(data: bytes, at: int) -> tuple[str, int]:
+    value = _read_float(data, at)[0]
+    return (_shortest(value) if math.isfinite(value) else _WORDS[repr(value)]), at + 4
+
+
+def read_java_double(data: bytes, at: int) -> tuple[str, int]:
+    """Read a double; one that is not finite becomes the text that Java writes of it."""
+    value, at = read_double(data, at)
+    return (repr(value) if math.isfinite(value) else _WORDS[repr(value)]), at
+
+
+def _shortest(value: float) -> str:
+    """Return the fewest digits that are read as the same float, as Java writes it."""
+    digits = (f"{value:.{length}e}" for length in range(_MOST_DIGITS))
+    return next(repr(float(text)) for text in digits if _as_float(float(text)) == value)
+
+
+def _as_float(value: float) -> float:
+    try:
+        found: float = _FLOAT.unpack(_FLOAT.pack(value))[0]
+    except OverflowError:
+        return math.inf
+    return found
+
+
 def _text(data: bytes, at: int) -> tuple[str, int]:
     value, at = read_text(data, at)
     return quote(value), at
@@ -219,5 +268,5 @@ def _bytes(data: bytes, at: int) -> tuple[str, int]:
 
 _PLAIN: Final[Mapping[str, Reader]] = {
     "null": _null, "boolean": _boolean, "int": _long, "long": _long, "double": _double, "string": _text,
-    "bytes": _bytes,
+    "bytes": _bytes, "float": _float,
 }  # fmt: skip

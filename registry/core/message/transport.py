@@ -27,6 +27,7 @@ from cdc_contracts.registry.core.message.avro_binary import (
     read_long,
 )
 from cdc_contracts.registry.core.message.avro_images import NONE, NULL, image_readers, to_datum
+from cdc_contracts.registry.core.message.framed_values import FramedValues, framed_values, reads_blocks
 
 EXPECTED_RECORD: Final = "one Avro record"
 _FRAME: Final = 5
@@ -35,25 +36,30 @@ _BROKEN: Final = (IndexError, AvroRefused, UnicodeDecodeError, struct.error, Ove
 
 
 class JsonTransport:
-    """Values that are JSON texts."""
+    """Values that are JSON texts, or records behind the id of their schema whose JSON `framed` writes."""
 
     expected = EXPECTED
     transport = "json"
 
-    def __init__(self, reading_options: ReadingOptions) -> None:
-        self._reading_options = reading_options
+    def __init__(self, reading_options: ReadingOptions, framed: FramedValues | None = None) -> None:
+        self._reading_options, self._framed = reading_options, framed
 
     def text_of(self, value: bytes) -> bytes:
-        """Return the JSON text of a value."""
-        return value
+        """Return the JSON text of a value. Raises Unreadable if its frame names no schema that fits it."""
+        return value if self._framed is None else self._framed.text_of(value)
 
     def parse(self, text: bytes) -> dict[str, Any]:
-        """Return the message of a JSON text. Raises Unreadable where it holds none."""
-        return parse_message(text, max_bytes=self._reading_options.max_bytes, strict=self._reading_options.strict_json)
+        """Return the message of a JSON text. Raises Unreadable where it holds none.
+
+        What stands for the block of a writer schema becomes that block.
+        """
+        options = self._reading_options
+        message = parse_message(text, max_bytes=options.max_bytes, strict=options.strict_json)
+        return message if options.schemas is None else options.schemas.with_block(message)
 
     def open(self, value: bytes) -> dict[str, Any]:
         """Return the message of a value. Raises Unreadable where it holds none."""
-        return self.parse(value)
+        return self.parse(self.text_of(value))
 
     def write(self, text: str) -> bytes:
         """Return the value that holds a JSON text."""
@@ -152,11 +158,12 @@ Transport = JsonTransport | AvroTransport
 
 def open_transport(version: Version, reading_options: ReadingOptions) -> Transport:
     """Return how messages of a version are read from values."""
-    return (
-        AvroTransport(version, reading_options)
-        if version.meaning.transport == "avro"
-        else JsonTransport(reading_options)
-    )
+    if version.meaning.transport == "avro":
+        return AvroTransport(version, reading_options)
+    schemas = reading_options.schemas
+    with_blocks = reads_blocks(version.meaning)
+    framed = None if schemas is None else framed_values(schemas, with_blocks=with_blocks)
+    return JsonTransport(reading_options, framed)
 
 
 class RecordReader:

@@ -105,16 +105,17 @@ def guess_wrapping(message: dict[str, Any]) -> WrappingGuess | None:
 
 
 def _guess_frame(value: bytes) -> WrappingGuess | None:
-    if value[:1] != b"\x00" or len(value) <= _FRAME or value[1:2] == b"\x00" == value[3:4]:
+    is_utf_32 = value[1:3] == b"\x00\x00" == value[5:7]
+    if value[:1] != b"\x00" or len(value) <= _FRAME or is_utf_32:
         return None
     number, rest = int.from_bytes(value[1:_FRAME], "big"), value[_FRAME:]
     inside = rest if _holds_object(rest) else None
     what = "JSON" if inside else "a record"
     return WrappingGuess(
         f"{what} framed by a schema registry: 00, then schema id {number}",
-        "Its schema says what it is: look the id up in the registry. No contract of the catalogue has such a frame."
+        "Give --schema-registry URL, or the folder of `registry dump`: its schema says what it is."
         if inside is None
-        else "Drop the first five bytes, or write it without the registry's serializer.",
+        else "Give --schema-registry URL, or drop the first five bytes.",
         inside,
     )
 

@@ -29,7 +29,8 @@ class Batch:
     """Records with the columns of the Kafka source, as a source delivers them.
 
     They are `key`, `value`, `topic`, `partition`, `offset`, `timestamp` (microseconds since 1970 UTC),
-    `timestampType` and perhaps `headers`.
+    `timestampType` and perhaps `headers`. Where a value or key is not the text of a message, `value_text` and
+    `key_text` are.
     """
 
     records: pa.RecordBatch
@@ -39,11 +40,28 @@ class Batch:
 
     @cached_property
     def values(self) -> MessageValues:
-        return MessageValues(self.column("value", pa.binary()))
+        """The texts of messages."""
+        return MessageValues(self._text_or("value"))
 
     @cached_property
     def keys(self) -> pa.BinaryArray:
-        return self.column("key", pa.binary())
+        """The texts of keys."""
+        return self._text_or("key")
+
+    def _text_or(self, name: str) -> pa.BinaryArray:
+        text = f"{name}_text"
+        return self.column(text if text in self.records.schema.names else name, pa.binary())
+
+    def with_texts(self, **texts: pa.BinaryArray) -> Batch:
+        """Return the batch with the texts of its values or keys."""
+        records = self.records
+        for name, array in texts.items():
+            records = records.append_column(pa.field(f"{name}_text", pa.binary()), array)
+        return Batch(records)
+
+    def select(self, numbers: NDArray[np.int64]) -> Batch:
+        """Return some of the records."""
+        return Batch(self.records.take(pa.array(numbers)))
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from cdc_contracts.registry.core.engine.native.form_checks import check_values, 
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart
 from cdc_contracts.registry.core.values import Flag
 
-FormPart = list[Any] | ScannedPart
+FormPart = Sequence[Any] | ScannedPart
 """Values as the parser made them, or where the scanner found them."""
 ValidatedPart = tuple[NDArray[np.uint8] | None, pa.Array | None]
 """The flags of some values, None where all is well, and their canonical texts, where these are wanted."""
@@ -24,7 +24,7 @@ ValidatedPart = tuple[NDArray[np.uint8] | None, pa.Array | None]
 
 def validate_part(part: FormPart, use: FormUse, *, texts: bool) -> ValidatedPart:
     """Return the flags of some values, and with `texts` their canonical texts."""
-    if isinstance(part, list):
+    if not isinstance(part, ScannedPart):
         return read_values(part, use, texts=texts)
     checked = check_values(part.column, use)
     if checked is None:

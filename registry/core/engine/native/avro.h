@@ -33,7 +33,9 @@ enum avro_type {
     NAMED_ZONED = 20,
     NAMED_TEXT = 21,      /* word: the name as the text begins */
     NAMED_BYTES = 22,     /* word */
-    AVRO_TYPES = 23
+    AVRO_FLOAT = 23,
+    AVRO_FIXED = 24,      /* how many bytes */
+    AVRO_TYPES = 25
 };
 
 typedef struct {
@@ -159,6 +161,7 @@ int put_code_page(AvroRead *read, const uint8_t *p, int64_t length, const int32_
 int put_base64(AvroRead *read, const uint8_t *p, int64_t length);
 int put_long(AvroRead *read, int64_t value, int width);
 int put_double(AvroRead *read, double value); /* as Python's repr */
+int put_float(AvroRead *read, float value);   /* the fewest digits that are read as the same float */
 int read_string(AvroRead *read);              /* as a JSON string without its quotes */
 int skip_string(AvroRead *read);
 int read_double(AvroRead *read, double *value);

@@ -18,10 +18,11 @@ from cdc_contracts.registry.core.message.avro_images import IMAGE_RECORDS, codec
 (
     _NULL, _BOOLEAN, _LONG, _DOUBLE, _STRING, _BYTES, _ENUM, _ARRAY, _MAP, _UNION, _RECORD, _COLUMNS, _COLUMN_NAME,
     _IMAGE, _INTEGER, _CHARACTER, _DECIMAL, _FLOAT, _TIMESTAMP, _DATETIME, _ZONED, _TEXT, _BINARY,
-) = range(23)  # fmt: skip
+    _SMALL, _FIXED,
+) = range(25)  # fmt: skip
 _PLAIN: Final = {
     "null": _NULL, "boolean": _BOOLEAN, "int": _LONG, "long": _LONG, "double": _DOUBLE, "string": _STRING,
-    "bytes": _BYTES,
+    "bytes": _BYTES, "float": _SMALL,
 }  # fmt: skip
 _KINDS: Final = (
     _INTEGER, _CHARACTER, _DECIMAL, _FLOAT, _TIMESTAMP, _DATETIME, _ZONED, _TEXT, _TEXT, _BINARY, _BINARY,
@@ -75,13 +76,26 @@ class AvroPlan:
             members.append((one["name"], node))
         self.roots.append(self._add_record(members))
 
+    def add_writer_schema(self, schema: Any, head: str) -> None:
+        """Add the schema of a writer, of any type; behind a `head` its values are written with `}` behind them.
+
+        Raises NoAvroPlan.
+        """
+        self._named, self._schemas = {}, {}
+        self._find_named(schema)
+        node = self._add(schema)
+        if head:
+            self.links += [self._add_word(head), node]
+            node = self._add_node(_RECORD, len(self.links) - 2, 1)
+        self.roots.append(node)
+
     def _find_named(self, schema: Any) -> None:
         """Record the types that have a name: other types may refer to them."""
         if isinstance(schema, list):
             for branch in schema:
                 self._find_named(branch)
         elif isinstance(schema, dict):
-            if schema["type"] in ("record", "enum"):
+            if schema["type"] in ("record", "enum", "fixed"):
                 self._schemas[schema["name"]] = schema
             for below in (*schema.get("fields", ()), schema):
                 for part in ("type", "items", "values"):
@@ -92,6 +106,8 @@ class AvroPlan:
         if isinstance(schema, list):
             return self._add_union([self._add(branch) for branch in schema])
         kind = schema["type"] if isinstance(schema, dict) else schema
+        if isinstance(kind, dict | list):
+            return self._add(kind)
         if kind in _PLAIN:
             return self._add_node(_PLAIN[kind])
         if isinstance(schema, str):
@@ -101,7 +117,7 @@ class AvroPlan:
                 return self._add_node(_ARRAY, self._add(schema["items"]))
             case "map":
                 return self._add_node(_MAP, self._add(schema["values"]))
-            case "record" | "enum":
+            case "record" | "enum" | "fixed":
                 return self._add_named(schema["name"])
         raise NoAvroPlan
 
@@ -115,6 +131,8 @@ class AvroPlan:
         if schema["type"] == "enum":
             self.nodes[node] = [_ENUM, len(self.words), len(schema["symbols"])]
             self.words += [quote(symbol).encode() for symbol in schema["symbols"]]
+        elif schema["type"] == "fixed":
+            self.nodes[node] = [_FIXED, schema["size"], 0]
         elif own in IMAGE_RECORDS:
             word = self._add_word(f'"{own} ') if _NAMED[own] in (_TEXT, _BINARY) else 0
             self.nodes[node] = [_NAMED[own], word, NAMED.index(own) + 1]

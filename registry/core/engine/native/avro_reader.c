@@ -267,12 +267,22 @@ static int read_node(AvroRead *read, int32_t number, int depth) {
         TRY(read_double(read, &real));
         if (real - real != 0) return UNSURE;
         return put_double(read, real);
+    case AVRO_FLOAT: {
+        float small;
+        if (read->end - read->p < 4) return MALFORMED;
+        uint32_t bits = read->p[0] | (uint32_t)read->p[1] << 8 | (uint32_t)read->p[2] << 16 | (uint32_t)read->p[3] << 24;
+        memcpy(&small, &bits, 4);
+        read->p += 4;
+        return put_float(read, small);
+    }
     case AVRO_STRING:
         TRY(put_byte(read, '"'));
         TRY(read_string(read));
         return put_byte(read, '"');
-    case AVRO_BYTES:
-        TRY(read_length(read, &value));
+    case AVRO_FIXED: case AVRO_BYTES:
+        value = node->a;
+        if (node->type == AVRO_BYTES) TRY(read_length(read, &value));
+        if (read->end - read->p < value) return MALFORMED;
         TRY(put_byte(read, '"'));
         TRY(put_base64(read, read->p, value));
         read->p += value;
@@ -294,12 +304,14 @@ static int read_node(AvroRead *read, int32_t number, int depth) {
     }
 }
 
-/* Reads one value by the first schema that fits all of it, and puts that schema first. */
+/* Reads one value by the first schema that fits all of it, and puts that schema first. `framed` is 0 if no value has a
+ * frame, 1 if some may have one, 2 if all do.
+ */
 static int read_value(AvroRead *read, const uint8_t *start, const uint8_t *end, int framed, int32_t *order) {
     const AvroProgram *program = read->program;
     uint8_t *before = read->to;
     int64_t entries = read->index == NULL ? 0 : read->index->total;
-    for (int frame = 0; frame <= (framed && *start == 0 ? 5 : 0); frame += 5) {
+    for (int frame = framed == 2 ? 5 : 0; frame <= (framed && *start == 0 ? 5 : 0); frame += 5) {
         if (end - start < frame) return MALFORMED;
         for (int32_t place = 0; place < program->roots; place++) {
             int32_t root = order[place];
@@ -384,6 +396,9 @@ int64_t cdc_is_avro_program(const AvroProgram *program) {
         const AvroNode *node = program->node + n;
         int64_t from = node->a, total = node->b;
         switch (node->type) {
+        case AVRO_FIXED:
+            if (from < 0) return 0;
+            break;
         case AVRO_ENUM:
             if (from < 0 || total < 0 || from + total > program->word_count) return 0;
             for (int64_t i = 0; i < total; i++) { /* texts without escapes */

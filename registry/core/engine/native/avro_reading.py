@@ -46,7 +46,7 @@ class AvroReader:
         return IndexedValues(texts, index)
 
     def _texts_of(self, program: AvroProgram, values: pa.BinaryArray, index: ValueIndex) -> pa.BinaryArray:
-        texts = _Texts(len(values), int(self._ratio * _size_of(values)) + _SPARE)
+        texts = Texts(len(values), int(self._ratio * size_of(values)) + _SPARE)
         number, why, total = 0, np.zeros(1, np.int32), len(values)
         _, offsets, data = values.buffers()
         starts = np.frombuffer(offsets, np.int32, total + 1, 4 * values.offset) if total else np.zeros(1, np.int32)
@@ -64,7 +64,7 @@ class AvroReader:
                 texts.put(number, self._text_of(values[number].as_py()) or b"")
                 index.leave_out(number)
                 number += 1
-        self._ratio = max(1.0, 1.1 * texts.offsets[total] / max(1, _size_of(values)))
+        self._ratio = max(1.0, 1.1 * texts.offsets[total] / max(1, size_of(values)))
         validity = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
         return pa.BinaryArray.from_buffers(
             pa.binary(), total, [validity, pa.py_buffer(texts.offsets), pa.py_buffer(texts.data)]
@@ -90,7 +90,7 @@ class AvroReader:
             return None
 
 
-class _Texts:
+class Texts:
     """Texts one after the other, and where each begins."""
 
     def __init__(self, total: int, capacity: int) -> None:
@@ -116,7 +116,7 @@ class _Texts:
         self.offsets[number + 1] = end
 
 
-def _size_of(values: pa.BinaryArray) -> int:
+def size_of(values: pa.BinaryArray) -> int:
     """Return the bytes of all values."""
     if not len(values):
         return 0

@@ -175,3 +175,26 @@ int put_double(AvroRead *read, double value) {
     if (!find_short(value, digits, &count, &point) && !find_shortest(value, digits, &count, &point)) return UNSURE;
     return put_digits(read, negative, digits, count, point);
 }
+
+/* Not sure of powers of two, as `find_shortest`, nor of numbers that are not finite. */
+int put_float(AvroRead *read, float value) {
+    char text[32];
+    uint8_t digits[16];
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    int negative = (int)(bits >> 31);
+    if (value == 0) return negative ? put_raw(read, "-0.0", 4) : put_raw(read, "0.0", 3);
+    if ((bits >> 23 & 0xFF) == 0xFF || (bits >> 23 & 0xFF) == 0 || (bits & 0x7FFFFF) == 0) return UNSURE;
+    if (negative) value = -value;
+    for (int length = 1; length <= 9; length++) {
+        if (snprintf(text, sizeof text, "%.*e", length - 1, (double)value) >= (int)sizeof text) return UNSURE;
+        if (strtof(text, NULL) != value) continue;
+        const char *p = text;
+        int found = 0;
+        for (; *p && *p != 'e'; p++)
+            if (is_digit((uint8_t)*p) && found < 9) digits[found++] = (uint8_t)*p;
+        if (*p != 'e' || found != length) return UNSURE;
+        return put_digits(read, negative, digits, found, atoi(p + 1) + 1);
+    }
+    return UNSURE;
+}

@@ -35,6 +35,7 @@ from cdc_contracts.registry.core.engine.parse.records_by_layout import Sorted
 from cdc_contracts.registry.core.engine.parse.shape_guess import MOST_SHAPES, ShapeGuess, make_key_reader, make_picker
 from cdc_contracts.registry.core.message.sent_types import read_sent_defaults, read_sent_types
 from cdc_contracts.registry.core.records.message_values import MessageValues
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 _REFUSED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _decode_any: Final = msgspec.json.Decoder().decode
@@ -55,7 +56,7 @@ class Parser:
         self, plan: LayoutPlan, reading_options: ReadingOptions, make_columns: MakeColumns, make_column: MakeColumn
     ) -> None:
         self._plan = plan
-        self._reading_options = reading_options
+        self._reading_options, self._schemas = reading_options, reading_options.schemas
         self._make_columns = make_columns
         self._make_column = make_column
         by_table = not plan.types_at or bool(reading_options.tables)
@@ -209,12 +210,18 @@ class Parser:
         key = (*tokens, *(names if self._names else ()))
         shape = self._shapes.get(key)
         if shape is None:
-            result = [_types_of(token, self._plan) for token in reversed(tokens) if token not in (UNSET, b"null")]
+            result = [
+                _types_of(token, self._plan, self._schemas)
+                for token in reversed(tokens)
+                if token not in (UNSET, b"null")
+            ]
             said = [one for one in result if one is not None]
             if 0 < len(said) < len(result):
                 return None  # which of them counts depends on the op
             types = {name: type_ for one in said for name, type_ in one.items()} if said else None
-            defaults = _defaults_of(tokens[0], self._plan) if types is not None and len(tokens) == 1 else {}
+            defaults = (
+                _defaults_of(tokens[0], self._plan, self._schemas) if types is not None and len(tokens) == 1 else {}
+            )
             columns = self._make_columns(types, names, defaults)
             if len(columns) > _MOST_COLUMNS or not all(can_be_field(column.name) for column in columns):
                 return None
@@ -380,17 +387,20 @@ def _rows(found: Any) -> Iterable[dict[str, Any]]:
     return [row for row in rows if isinstance(row, dict)]
 
 
-def _defaults_of(token: bytes, plan: LayoutPlan) -> dict[str, str]:
+def _defaults_of(token: bytes, plan: LayoutPlan, schemas: WriterSchemas | None) -> dict[str, str]:
     """Return the values that columns have in place of NULL, from the token that holds their types."""
-    if plan.types is None:
-        return {}
-    return read_sent_defaults(plan.types, parse_message(b'{"types":' + token + b"}")["types"])
+    return {} if plan.types is None else read_sent_defaults(plan.types, _open_types(token, schemas))
 
 
-def _types_of(token: bytes, plan: LayoutPlan) -> dict[str, str] | None:
+def _types_of(token: bytes, plan: LayoutPlan, schemas: WriterSchemas | None) -> dict[str, str] | None:
     """Return the types in a token, by column; None if it is not a map of texts."""
     try:
-        message = parse_message(b'{"types":' + token + b"}")
+        return None if plan.types is None else read_sent_types(plan.types, _open_types(token, schemas))
     except Unreadable:
         return None
-    return None if plan.types is None else read_sent_types(plan.types, message["types"])
+
+
+def _open_types(token: bytes, schemas: WriterSchemas | None) -> Any:
+    """Return the value of a token, the block of a writer schema where it stands for one."""
+    found = parse_message(b'{"types":' + token + b"}")["types"]
+    return found if schemas is None else schemas.resolve(found)

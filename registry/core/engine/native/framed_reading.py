@@ -1,0 +1,134 @@
+"""Framed reading: records behind the id of their writer's schema as JSON, each by the schema that its id names.
+
+An Avro record becomes what the JSON converter of Kafka Connect writes of it: with a schema block, for contracts that
+read types from one, or without. In place of the block stands the id, and whoever parses the text puts the block there.
+A value without a frame is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.engine.native.avro_plans import AvroPlan, AvroProgram, NoAvroPlan
+from cdc_contracts.registry.core.engine.native.avro_reading import Texts, size_of
+from cdc_contracts.registry.core.engine.native.native_library import native_library
+from cdc_contracts.registry.core.message.framed_values import FramedValues
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import FRAME
+
+_FULL: Final = 3
+_ALWAYS: Final = 2
+_MOST_PROGRAMS: Final = 512
+
+
+class ReadValues(NamedTuple):
+    """The JSON text of each value, and why the values at some places have none."""
+
+    texts: pa.BinaryArray
+    failures: Mapping[int, Unreadable]
+
+
+class FramedReader:
+    """Reads the values of batches by the schemas that their frames name."""
+
+    def __init__(self, values: FramedValues, most_bytes: int) -> None:
+        self._values, self._most_bytes, self._library = values, most_bytes, native_library()
+        self._programs: dict[int, AvroProgram | None] = {}
+        self._ratio = 3.0
+
+    def read(self, values: pa.BinaryArray) -> ReadValues:
+        """Return the values as JSON. Raises UnavailableError if a schema cannot be asked for."""
+        numbers = ids_of(values)
+        framed = np.flatnonzero(numbers >= 0)
+        if not len(framed):
+            return ReadValues(values, {})
+        failures: dict[int, Unreadable] = {}
+        parts, places = [values.take(pa.array(np.flatnonzero(numbers < 0)))], [np.flatnonzero(numbers < 0)]
+        for number in np.unique(numbers[framed]).tolist():
+            mine = np.flatnonzero(numbers == number)
+            found = self._read_by(number, values.take(pa.array(mine)))
+            parts.append(found.texts)
+            places.append(mine)
+            failures |= {int(mine[place]): error for place, error in found.failures.items()}
+        order = np.argsort(np.concatenate(places), kind="stable")
+        if len(parts) == 2 and not len(parts[0]):  # noqa: PLR2004  one id, and nothing without a frame
+            return ReadValues(parts[1], failures)
+        return ReadValues(pa.concat_arrays(parts).take(pa.array(order)), failures)
+
+    def _read_by(self, number: int, values: pa.BinaryArray) -> ReadValues:
+        failures: dict[int, Unreadable] = {}
+        program = self._program(number)
+        if program is None:
+            texts = [self._text_of(value, place, failures) for place, value in enumerate(values.to_pylist())]
+            return ReadValues(pa.array(texts, pa.binary()), failures)
+        written, place, total = Texts(len(values), int(self._ratio * size_of(values)) + 4096), 0, len(values)
+        _, offsets, data = values.buffers()
+        starts = np.frombuffer(offsets, np.int32, total + 1, 4 * values.offset)
+        order, why = np.zeros(1, np.int32), np.zeros(1, np.int32)
+        while place < total:
+            place = self._library.cdc_read_avro(
+                program.address, data, starts, None, place, self._most_bytes, _ALWAYS, order, written.data,
+                written.offsets, None, why,
+            )  # fmt: skip
+            if why[0] == _FULL:
+                written.grow(place)
+            elif place < total:
+                written.put(place, self._text_of(values[place].as_py(), place, failures))
+                place += 1
+        self._ratio = max(1.0, 1.1 * written.offsets[total] / max(1, size_of(values)))
+        texts = pa.BinaryArray.from_buffers(
+            pa.binary(), total, [None, pa.py_buffer(written.offsets), pa.py_buffer(written.data)]
+        )
+        return ReadValues(texts, failures)
+
+    def _text_of(self, value: bytes, place: int, failures: dict[int, Unreadable]) -> bytes:
+        try:
+            return self._values.text_of(value)
+        except Unreadable as error:
+            failures[place] = error
+            return b""
+
+    def _program(self, number: int) -> AvroProgram | None:
+        """Return the program of a schema; None if its records are read one by one, or not at all."""
+        if number not in self._programs:
+            if len(self._programs) >= _MOST_PROGRAMS:
+                self._programs.clear()
+            self._programs[number] = self._make_program(number)
+        return self._programs[number]
+
+    def _make_program(self, number: int) -> AvroProgram | None:
+        if self._library is None:
+            return None
+        plan = AvroPlan()
+        try:
+            schema: Any = self._values.avro_schema(number)
+            if schema is None:
+                return None
+            plan.add_writer_schema(schema, self._values.head(number))
+            return AvroProgram(self._library, plan, 0)
+        except (NoAvroPlan, Unreadable, ContractError):
+            return None
+
+
+def ids_of(values: pa.BinaryArray) -> NDArray[np.int64]:
+    """Return the id in front of each value, -1 where there is none."""
+    found = np.full(len(values), -1, np.int64)
+    if not len(values) or values.buffers()[2] is None:
+        return found
+    _, offsets, data = values.buffers()
+    starts = np.frombuffer(offsets, np.int32, len(values) + 1, 4 * values.offset).astype(np.int64)
+    held = np.frombuffer(data, np.uint8)
+    framed = np.diff(starts) >= FRAME
+    if values.null_count:
+        framed &= values.is_valid().to_numpy(zero_copy_only=False)
+    places = np.flatnonzero(framed)
+    places = places[held[starts[:-1][places]] == 0]
+    first = starts[:-1][places]
+    found[places] = sum(held[first + 1 + byte].astype(np.int64) << (24 - 8 * byte) for byte in range(4))
+    return found

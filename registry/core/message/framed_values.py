@@ -1,0 +1,75 @@
+"""Framed values: a record behind the id of its writer's schema as the JSON text of its message."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.message.avro_binary import AvroRefused, Reader, compile_reader, read_java_double
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import BLOCK_ID, FRAME, WriterSchemas, id_of
+
+_BROKEN: Final = (IndexError, AvroRefused, UnicodeDecodeError, struct.error, OverflowError, RecursionError)
+_SPECIAL: Final[Mapping[str, Reader]] = {"double": read_java_double}
+_MOST_READERS: Final = 512
+
+
+class FramedValues:
+    """Reads values one by one; `with_blocks` says whether the message is beside its schema block."""
+
+    def __init__(self, schemas: WriterSchemas, *, with_blocks: bool) -> None:
+        self._schemas, self._with_blocks = schemas, with_blocks
+        self._readers: dict[int, Callable[[bytes, int], tuple[str, int]]] = {}
+
+    def text_of(self, value: bytes) -> bytes:
+        """Return the JSON text of a value; one without a frame as it is.
+
+        Raises Unreadable if its schema is unknown or does not fit it, UnavailableError if the registry does not answer.
+        """
+        number = id_of(value)
+        if number is None:
+            return value
+        schema = self.avro_schema(number)
+        if schema is None:
+            return value[FRAME:]
+        if number not in self._readers:
+            if len(self._readers) >= _MOST_READERS:
+                self._readers.clear()
+            try:
+                self._readers[number] = compile_reader(schema, {}, _SPECIAL)
+            except ContractError as error:
+                raise Unreadable("schema-id", f"schema id {number}: {error.what}") from error
+        try:
+            text, end = self._readers[number](value, FRAME)
+        except _BROKEN as error:
+            raise Unreadable("avro", f"no record of the schema with id {number}") from error
+        if end != len(value):
+            raise Unreadable("avro", f"bytes left unread by the schema with id {number}")
+        return f"{self.head(number)}{text}}}".encode() if self._with_blocks else text.encode()
+
+    def head(self, number: int) -> str:
+        """Return what is written in front of a message; behind it stands a brace."""
+        return f'{{"schema":{{"{BLOCK_ID}":{number}}},"payload":' if self._with_blocks else ""
+
+    def avro_schema(self, number: int) -> Any:
+        """Return the Avro schema of an id; None if it is a JSON Schema. Raises as `text_of`."""
+        schema = self._schemas.schema(number)
+        if self._with_blocks:
+            self._schemas.block(number)
+        return schema.avro
+
+
+@lru_cache(maxsize=64)
+def framed_values(schemas: WriterSchemas, *, with_blocks: bool) -> FramedValues:
+    """Return the reader of framed values by some schemas; it remembers how each is read."""
+    return FramedValues(schemas, with_blocks=with_blocks)
+
+
+def reads_blocks(meaning: Meaning) -> bool:
+    """Return whether a version reads types from the schema block beside a message."""
+    types = meaning.columns.types
+    return types != "none" and types.reading == "connect-schema"
