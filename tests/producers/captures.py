@@ -1,11 +1,13 @@
 """Captures: what producers wrote, and what the database held, as committed beside the SQL.
 
 A capture has one record a line, a JSON object with `topic`, `partition`, `key`, `value` and `headers`. Keys and values
-are the text of the bytes, null for none; bytes that are not UTF-8 are an object with their `base64`.
+are the text of the bytes, null for none; bytes that are not UTF-8 are an object with their `base64`, and so are all
+bytes of framed captures. Beside those is what their schema registry held.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import lzma
 from collections.abc import Iterable
@@ -17,6 +19,7 @@ from typing import Any
 FOLDER = Path(__file__).with_name("captures")
 EXPECTED = Path(__file__).with_name("expected")
 SUFFIX = ".jsonl.xz"
+SCHEMAS_SUFFIX = ".schemas.tar.xz"
 Line = dict[str, Any]
 
 
@@ -32,6 +35,16 @@ class Capture:
     @property
     def path(self) -> Path:
         return FOLDER / self.product / self.version / self.database / f"{self.options}{SUFFIX}"
+
+    @property
+    def schemas_path(self) -> Path:
+        """The packed schemas of a framed capture (`schema_registries.unpack_schemas`)."""
+        return self.path.with_name(f"{self.options}{SCHEMAS_SUFFIX}")
+
+    @property
+    def is_framed(self) -> bool:
+        """Whether keys and values begin with the id of their schema in a registry."""
+        return self.options.endswith("-avro")
 
     @property
     def has_schema_block(self) -> bool:
@@ -55,6 +68,13 @@ def read_records(capture: Capture) -> tuple[Line, ...]:
 def read_expected(database: str) -> tuple[Line, ...]:
     """Read what a database held after each statement of its SQL file (README.md says which members a line has)."""
     return read_lines(EXPECTED / f"{database}{SUFFIX}")
+
+
+def bytes_of(part: str | dict[str, str] | None) -> bytes | None:
+    """Return the bytes of a key or value as a capture has it."""
+    if part is None:
+        return None
+    return part.encode() if isinstance(part, str) else base64.b64decode(part["base64"], validate=True)
 
 
 def read_plain_lines(path: Path) -> list[Line]:

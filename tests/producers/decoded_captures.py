@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from producers.captures import Capture, Line, read_expected
+from producers.captures import Capture, Line, bytes_of, read_expected
 from producers.expected_changes import Image, RowChange, TableState, expected_changes, key_of, logged_changes
 from producers.run_plans import options_of
 
@@ -77,7 +77,7 @@ class Decoded:
 
 def values_of(records: Iterable[Line]) -> list[bytes | None]:
     """Return the values of records, in order."""
-    return [None if one["value"] is None else one["value"].encode() for one in records]
+    return [bytes_of(one["value"]) for one in records]
 
 
 def rows_in(value: bytes) -> int:

@@ -20,6 +20,7 @@ from cdc_contracts.spark_checks.spark.jars import fetch_jars, find_java
 Wait = Callable[[], None]
 """Waits until a producer has sent what has happened so far, where it needs that before a table is changed."""
 ENGINE = Path(__file__).with_name("engine")
+RESOLVER = ENGINE / "ConfluentRegistryResolver.java"
 LAST_TABLE = "the_end"
 """Its first row ends each SQL file."""
 PREFIX = "cdc"
@@ -28,6 +29,17 @@ _COORDINATES = {
     "debezium": ("io.debezium:debezium-embedded:{}.Final", "io.debezium:debezium-connector-{}:{}.Final"),
     "canal": ("com.alibaba.otter:canal.server:{}", "com.alibaba.otter:connector.core:{}"),
 }
+_CONVERTERS: dict[str, Properties] = {
+    "json": {"class": "org.apache.kafka.connect.json.JsonConverter", "schemas.enable": "false"},
+    "avro": {
+        "class": "io.apicurio.registry.utils.converter.AvroConverter",
+        "apicurio.registry.as-confluent": "true",
+        "apicurio.registry.schema-resolver": "ConfluentRegistryResolver",
+    },
+}
+_AVRO = "io.apicurio:apicurio-registry-utils-converter:2.6.2.Final"
+_NOT_ON_MAVEN_CENTRAL = "org.everit.json.schema"
+"""A dependency of it that is for JSON Schema only."""
 _CHANGING_TABLES = frozenset({"create", "alter", "drop", "rename", "truncate"})
 _OPTIONS = ("-Xmx1g", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-Dfile.encoding=UTF-8")
 _CONNECTORS: dict[str, Properties] = {
@@ -48,14 +60,20 @@ _BINLOG: Properties = {
 }
 
 
-def run_engines(run: Run, session: Session, change: Iterable[Statement], folder: Path) -> dict[str, Path]:
+def run_engines(
+    run: Run, session: Session, change: Iterable[Statement], registries: dict[str, str], folder: Path
+) -> dict[str, Path]:
     """Let a release read what the statements of `change` do, and return a file of records for each option set.
 
-    Where the release has snapshots it reads one before the first statement. `folder` gets the files and the log.
+    Where the release has snapshots it reads one before the first statement. Option sets of framed records register
+    their schemas at their address of `registries`. `folder` gets the files and the log.
     """
-    start = _start_canal if run.product == "canal" else _start_debezium
     files = {one.name: folder / f"{one.name}.jsonl" for one in run.options}
-    with start(run, session, files, folder) as wait:
+    if run.product == "canal":
+        started = _start_canal(run, session, files, folder)
+    else:
+        started = _start_debezium(run, _plan(run, session, files, registries), folder)
+    with started as wait:
         for statement in change:
             if statement.kind in _CHANGING_TABLES:
                 wait()
@@ -64,10 +82,10 @@ def run_engines(run: Run, session: Session, change: Iterable[Statement], folder:
 
 
 @contextmanager
-def _start_debezium(run: Run, session: Session, files: dict[str, Path], folder: Path) -> Iterator[Wait]:
-    plan = folder / "plan.json"
-    plan.write_text(json.dumps(_plan(run, session, files)), encoding="utf-8")
-    with _running(run, "DebeziumRun", [str(plan)], folder) as lines:
+def _start_debezium(run: Run, plan: dict[str, Any], folder: Path) -> Iterator[Wait]:
+    file = folder / "plan.json"
+    file.write_text(json.dumps(plan), encoding="utf-8")
+    with _running(run, "DebeziumRun", [str(file)], folder) as lines:
         for _ in _engines(run.options):
             _read_until(lines, "snapshot ")
         yield lambda: None
@@ -103,10 +121,14 @@ def _read_until(lines: Iterator[str], beginning: str) -> str:
 def _running(run: Run, program: str, arguments: list[str], folder: Path) -> Iterator[Iterator[str]]:
     """Run a program of `engine/` around the block, which reads the lines that it prints; it ends by itself."""
     jars = fetch_jars([one.format(*_parts(run, one)) for one in _COORDINATES[run.product]], say=print)
+    sources = [ENGINE / f"{program}.java"]
+    if any(one.is_framed for one in run.options):  # the jars of the release come first, so that it runs with them
+        jars += fetch_jars([_AVRO], without=[_NOT_ON_MAVEN_CENTRAL], say=print)
+        sources.append(RESOLVER)
     jars_path = os.pathsep.join(map(str, jars))
     java = find_java()
     compiler = [str(Path(java).resolve().with_name("javac")), "-d", str(folder), "-cp", jars_path]
-    subprocess.run([*compiler, "-proc:none", "-nowarn", str(ENGINE / f"{program}.java")], check=True)
+    subprocess.run([*compiler, "-proc:none", "-nowarn", *map(str, sources)], check=True)
     command = [java, *_OPTIONS, "-cp", os.pathsep.join((str(folder), jars_path)), program, *arguments]
     with (
         (folder / "log").open("w", encoding="utf-8") as log,
@@ -138,21 +160,30 @@ def _engines(options: Sequence[OptionSet]) -> list[list[OptionSet]]:
     return [list(group) for _, group in groupby(sorted(options, key=properties), properties)]
 
 
-def _plan(run: Run, session: Session, files: dict[str, Path]) -> dict[str, Any]:
+def _plan(run: Run, session: Session, files: dict[str, Path], registries: dict[str, str]) -> dict[str, Any]:
     """Return what the program in Java reads."""
     engines = [
         {
             "name": group[0].name,
             "properties": connector_properties(run, session, number, group[0]),
-            "captures": [
-                {"file": str(files[one.name]), "converter": {"schemas.enable": "false"} | one.converter}
-                for one in group
-            ],
+            "captures": [_capture(one, files[one.name], registries.get(one.name)) for one in group],
         }
         for number, group in enumerate(_engines(run.options), 1)
     ]
     rows = sum(len(table.rows) for table in session.read_tables().values())
     return {"snapshot_rows": rows, "last_table": LAST_TABLE, "engines": engines}
+
+
+def _capture(options: OptionSet, file: Path, registry: str | None) -> dict[str, Any]:
+    properties = converter_properties(options, registry)
+    name = properties.pop("class")
+    return {"file": str(file), "class": name, "properties": properties, "base64": options.is_framed}
+
+
+def converter_properties(options: OptionSet, registry: str | None) -> Properties:
+    """Return the `class` of the converter of an option set and its properties; `registry` is for framed records."""
+    address = {} if registry is None else {"apicurio.registry.url": registry}
+    return _CONVERTERS[options.format] | address | options.converter
 
 
 def connector_properties(run: Run, session: Session, number: int, options: OptionSet) -> Properties:

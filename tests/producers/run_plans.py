@@ -22,6 +22,12 @@ class OptionSet:
     name: str
     properties: Properties
     converter: Properties
+    format: str
+    """What the converter writes: `json`, or `avro` framed by the id of its schema in a registry."""
+
+    @property
+    def is_framed(self) -> bool:
+        return self.format == "avro"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +80,5 @@ def _option_sets(options: dict[str, Any], product: str, version: str, database: 
     for name, given in options.items():
         products, databases = given.get("products", ["debezium"]), given.get("databases", [database])
         if product in products and database in databases and version in given.get("releases", [version]):
-            yield OptionSet(name, given.get("properties", {}), given.get("converter", {}))
+            properties, converter = given.get("properties", {}), given.get("converter", {})
+            yield OptionSet(name, properties, converter, given.get("format", "json"))

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from producers.captures import read_records
+from producers.captures import bytes_of, read_records
 from producers.decoded_captures import UNWRAPPED, is_null_text, values_of
 from producers.test_captures import TIMES_BEYOND_THE_LEAST, each_of_contracts, name_of
 from topics import CATALOGUE
@@ -29,7 +29,7 @@ def messages_in(capture):
 
 def write_draft(records, folder):
     """Draft a contract from records, as that of a vendor that no catalogue knows."""
-    keys = [None if record["key"] is None else record["key"].encode() for record in records]
+    keys = [bytes_of(record["key"]) for record in records]
     samples = read_samples(
         (f"{record['topic']}:{number}", value, key)
         for number, (record, value, key) in enumerate(zip(records, values_of(records), keys, strict=True), 1)

@@ -29,7 +29,9 @@ from cdc_contracts.registry.core.stats.finding_tallies import FindingKey
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
-CAPTURES = [one for one in list_captures() if one.product == "debezium" and not one.has_schema_block]
+CAPTURES = [
+    one for one in list_captures() if one.product == "debezium" and not one.has_schema_block and not one.is_framed
+]
 ALIKE = {
     "bytes": {"bytes", "base64"},
     "base64": {"bytes", "base64"},

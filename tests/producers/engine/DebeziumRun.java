@@ -24,8 +24,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.connect.header.Header;
-import org.apache.kafka.connect.json.JsonConverter;
 import org.apache.kafka.connect.source.SourceRecord;
+import org.apache.kafka.connect.storage.Converter;
 import org.apache.kafka.connect.storage.SimpleHeaderConverter;
 
 /**
@@ -34,7 +34,8 @@ import org.apache.kafka.connect.storage.SimpleHeaderConverter;
  * <p>Its argument is a JSON file: {@code snapshot_rows}, how many rows there are before the start; {@code last_table},
  * the table whose first row ends the run; {@code engines}, each with {@code name}, {@code properties} and
  * {@code captures}. A capture is what one pair of converters makes of the records of an engine, as a worker of Kafka
- * Connect would: {@code file} and {@code converter}, the properties of the JsonConverter of keys and values.
+ * Connect would: {@code file}, {@code class} and {@code properties} of the converters of keys and values, and
+ * {@code base64}, whether all keys and values are written so.
  *
  * <p>It prints {@code snapshot NAME} when an engine has sent the rows of the snapshot. Then the rows may change.
  */
@@ -72,7 +73,7 @@ public final class DebeziumRun {
         private int rows;
         private boolean whole;
 
-        EngineRun(JsonNode plan, int snapshotRows, String lastTable) throws IOException {
+        EngineRun(JsonNode plan, int snapshotRows, String lastTable) throws Exception {
             this.name = plan.get("name").asText();
             this.snapshotRows = snapshotRows;
             this.lastTable = lastTable;
@@ -132,27 +133,33 @@ public final class DebeziumRun {
     /** A file of records as one pair of converters writes them, a line each. */
     private static final class Capture {
         private final BufferedWriter file;
-        private final JsonConverter keys = new JsonConverter();
-        private final JsonConverter values = new JsonConverter();
+        private final boolean base64;
+        private final Converter keys;
+        private final Converter values;
         private final SimpleHeaderConverter headers = new SimpleHeaderConverter();
 
-        Capture(JsonNode plan) throws IOException {
+        Capture(JsonNode plan) throws Exception {
             file = Files.newBufferedWriter(Path.of(plan.get("file").asText()));
-            Map<String, String> options = textsOf(plan.get("converter"));
-            keys.configure(options, true);
-            values.configure(options, false);
+            base64 = plan.get("base64").asBoolean();
+            Class<?> converter = Class.forName(plan.get("class").asText());
+            keys = (Converter) converter.getDeclaredConstructor().newInstance();
+            values = (Converter) converter.getDeclaredConstructor().newInstance();
+            Map<String, String> properties = textsOf(plan.get("properties"));
+            keys.configure(properties, true);
+            values.configure(properties, false);
         }
 
         void write(SourceRecord record) {
             ObjectNode line = JSON.createObjectNode();
             line.put("topic", record.topic());
             line.put("partition", record.kafkaPartition() == null ? 0 : record.kafkaPartition()); // all topics have one
-            put(line, "key", keys.fromConnectData(record.topic(), record.keySchema(), record.key()));
-            put(line, "value", values.fromConnectData(record.topic(), record.valueSchema(), record.value()));
+            put(line, "key", keys.fromConnectData(record.topic(), record.keySchema(), record.key()), base64);
+            put(line, "value", values.fromConnectData(record.topic(), record.valueSchema(), record.value()), base64);
             ArrayNode list = line.putArray("headers");
             for (Header header : record.headers()) {
                 ObjectNode item = list.addObject().put("name", header.key());
-                put(item, "value", headers.fromConnectHeader(record.topic(), header.key(), header.schema(), header.value()));
+                byte[] bytes = headers.fromConnectHeader(record.topic(), header.key(), header.schema(), header.value());
+                put(item, "value", bytes, false);
             }
             try {
                 file.write(JSON.writeValueAsString(line));
@@ -163,16 +170,24 @@ public final class DebeziumRun {
         }
     }
 
-    /** Put bytes as text; bytes that are not UTF-8 as an object with their Base64. */
-    private static void put(ObjectNode line, String member, byte[] bytes) {
+    /** Put bytes as text; those that are not UTF-8, or all if it is asked for, as an object with their Base64. */
+    private static void put(ObjectNode line, String member, byte[] bytes, boolean base64) {
+        String text = bytes == null || base64 ? null : textOf(bytes);
         if (bytes == null) {
             line.putNull(member);
-            return;
-        }
-        try {
-            line.put(member, StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString());
-        } catch (CharacterCodingException error) {
+        } else if (text != null) {
+            line.put(member, text);
+        } else {
             line.putObject(member).put("base64", Base64.getEncoder().encodeToString(bytes));
+        }
+    }
+
+    /** Return the text of bytes, or null if they are not UTF-8. */
+    private static String textOf(byte[] bytes) {
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException error) {
+            return null;
         }
     }
 
