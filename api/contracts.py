@@ -28,6 +28,7 @@ from cdc_contracts.api.results import (
     Severity,
     UndecidedChange,
 )
+from cdc_contracts.registry.authoring.sync.schema_sources import open_schemas
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.extras import require_extra
 from cdc_contracts.registry.core.common.findings import Severities
@@ -71,6 +72,7 @@ def contract(
     parameters: Mapping[str, str] | None = None,
     severities: Mapping[str, str] | None = None,
     contracts: Folders | None = None,
+    schema_registry: str | Path | None = None,
     strict_json: bool = False,
 ) -> Contract:
     """Return the contract that a reference names: `dts/canal@2`, `dts/canal@2022-03-20`, or `dts/canal`, any version.
@@ -82,6 +84,8 @@ def contract(
     * `parameters` are facts that messages do not carry, such as `{"timestamp_zone": "+08:00"}`.
     * `severities` raises classes of drift, such as `{"unknown-field": "error"}`.
     * `contracts` are folders of your own contracts.
+    * `schema_registry` is where the schemas of records framed for a registry are: its URL, or a folder of
+      `registry dump`.
     * `strict_json` treats duplicate member names as malformed.
 
     Raises UsageError if there is no such contract or an argument is wrong.
@@ -90,7 +94,9 @@ def contract(
         raise UsageError(
             "the contract of single messages must be given", hint="`cdc_contracts.detect(messages).contract` finds it."
         )
-    catalogue, options = open_options(tables, table, parameters, severities, contracts, strict_json=strict_json)
+    catalogue, options = open_options(
+        tables, table, parameters, severities, contracts, schema_registry, strict_json=strict_json
+    )
     if versions is None:
         return Contract(open_validation(catalogue, reference, options))
     (subject,) = {version.subject for version in catalogue.resolve(reference)}
@@ -112,6 +118,7 @@ def detect(
     tables: Tables | None = None,
     parameters: Mapping[str, str] | None = None,
     contracts: Folders | None = None,
+    schema_registry: str | Path | None = None,
     most: int = _ENOUGH,
 ) -> Detection:
     """Return the contract that messages follow, with the evidence; at most the first `most` messages are read.
@@ -125,7 +132,7 @@ def detect(
     from cdc_contracts.registry.core.detect.message_evidence import RecordPlace
     from cdc_contracts.registry.core.report.report_wording import evidence_list
 
-    accumulator = EvidenceAccumulator(*open_options(tables, None, parameters, None, contracts))
+    accumulator = EvidenceAccumulator(*open_options(tables, None, parameters, None, contracts, schema_registry))
     for number, value in enumerate(islice(_values(messages), as_number("most", most, least=1))):
         place = RecordPlace("messages", 0, number)
         if value is None:
@@ -317,6 +324,7 @@ def open_options(
     parameters: Mapping[str, str] | None,
     severities: Mapping[str, str] | None,
     contracts: Folders | None,
+    schema_registry: str | Path | None = None,
     *,
     strict_json: bool = False,
 ) -> tuple[Catalogue, ReadingOptions]:
@@ -331,6 +339,7 @@ def open_options(
         tables=open_tables(tables),
         severities=Severities(as_mapping("severities", severities, '{"unknown-field": "error"}')),
         strict_json=strict_json,
+        schemas=open_schemas(None if schema_registry is None else str(schema_registry)),
         table=None if table is None else as_text("a table", table, "shop.orders"),
     )
 

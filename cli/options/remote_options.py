@@ -15,9 +15,8 @@ from cdc_contracts.cli.output import console
 from cdc_contracts.registry.core.common.errors import UsageError
 
 if TYPE_CHECKING:
-    from cdc_contracts.registry.authoring.sync.registry_client import Access, RegistryClient
+    from cdc_contracts.registry.authoring.sync.registry_client import RegistryClient
     from cdc_contracts.registry.core.contract.catalogue import Version
-    from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 URL = "CDC_CONTRACTS_REGISTRY_URL"
 USER = "CDC_CONTRACTS_REGISTRY_USER"
@@ -45,14 +44,7 @@ def open_remote(remote: Remote) -> RegistryClient:
 
     Raises UsageError if none is named, or a password is given where the shell history would store it.
     """
-    from cdc_contracts.registry.authoring.sync.registry_client import RegistryClient
-
-    return RegistryClient(access_of(remote))
-
-
-def access_of(remote: Remote) -> Access:
-    """Return how to reach the registry that the options name. Raises UsageError as `open_remote`."""
-    from cdc_contracts.registry.authoring.sync.registry_client import Access
+    from cdc_contracts.registry.authoring.sync.registry_client import Access, RegistryClient
 
     url = remote.url or os.environ.get(URL)
     if not url:
@@ -65,20 +57,7 @@ def access_of(remote: Remote) -> Access:
     if remote.user or not token:
         token = None
     password = _password(user) if user and token is None else None
-    return Access(url, user if token is None else None, password, token, str(remote.ca or "") or None)
-
-
-def open_schemas(place: str | None, ca: Path | None = None) -> WriterSchemas | None:
-    """Return the writer schemas of a registry by its URL, or of a folder; None without one.
-
-    User, password and token are those of the environment. Raises UsageError if there is no such folder, or the URL is
-    not one.
-    """
-    if place is None:
-        return None
-    from cdc_contracts.registry.authoring.sync.schema_sources import open_source
-
-    return open_source(place, access_of(Remote(url=place, ca=ca)) if "://" in place else None)
+    return RegistryClient(Access(url, user if token is None else None, password, token, str(remote.ca or "") or None))
 
 
 def bindings(folder: Path, *, wanted: bool) -> dict[str, Version]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli.options.remote_options import open_schemas
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.findings import Severities
@@ -122,6 +121,7 @@ class ValidationOptions:
 
         The contract is None if none is named. Raises UsageError if an option is malformed.
         """
+        from cdc_contracts.registry.authoring.sync.schema_sources import open_schemas
         from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
         from cdc_contracts.registry.core.contract.settings import read_settings
         from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
@@ -175,6 +175,7 @@ def open_reading_options(
     schema_registry: str | None = None,
 ) -> ReadingOptions:
     """Return the reading options, for a command that does not validate."""
+    from cdc_contracts.registry.authoring.sync.schema_sources import open_schemas
     from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
     from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
 

@@ -150,10 +150,10 @@ def _adjusted(value: Any) -> Any:
         return [_adjusted(one) for one in value]
     if not isinstance(value, dict):
         return value
-    return {_adjusted_name(name): _adjusted(one) for name, one in value.items() if name != LEFT_OUT}
+    return {adjusted_name(name): _adjusted(one) for name, one in value.items() if name != LEFT_OUT}
 
 
-def _adjusted_name(name: str) -> str:
+def adjusted_name(name: str) -> str:
     """Return a name with `_` for each character that Avro does not allow, and before a first digit."""
     return re.sub(r"^(?=[0-9])|[^A-Za-z0-9_]", "_", name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +13,12 @@ from cdc_contracts.registry.authoring.sync.id_locks import read_lock
 from cdc_contracts.registry.authoring.sync.registry_client import NO_SCHEMA, NO_SUBJECT, Access, RegistryClient
 from cdc_contracts.registry.authoring.sync.registry_folders import check_folder, read_subjects
 from cdc_contracts.registry.core.common.errors import UnavailableError
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import AVRO, NoSchema, SchemaSource, WriterSchemas
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import AVRO, NoSchema, WriterSchemas
 
+USER = "CDC_CONTRACTS_REGISTRY_USER"
+PASSWORD = "CDC_CONTRACTS_REGISTRY_PASSWORD"  # noqa: S105  the name of a variable
+TOKEN = "CDC_CONTRACTS_REGISTRY_TOKEN"  # noqa: S105  the name of a variable
+_HIGHEST = 2**31 - 1
 _REFERS = "a schema that refers to others, which is not read"
 
 
@@ -27,12 +32,18 @@ class RegistrySource:
     def named(self) -> str:
         return self.access.url
 
+    def check(self) -> None:
+        """Raise UsageError if the URL is not one, or the certificates are none."""
+        RegistryClient(self.access)
+
     @cached_property
     def _client(self) -> RegistryClient:
         return RegistryClient(self.access)
 
     def find(self, number: int) -> tuple[str, str]:
         """Return the type and the text of a schema. Raises NoSchema, and UnavailableError as the client."""
+        if number > _HIGHEST:
+            raise NoSchema("no registry has ids so high")
         answer = self._client.get("schemas", "ids", str(number), missing=(NO_SCHEMA, NO_SUBJECT))
         if answer is None:
             raise NoSchema("the registry has no such schema")
@@ -78,16 +89,21 @@ class FolderSource:
         return {"root": self.root}
 
 
-def open_source(place: str, access: Access | None = None) -> WriterSchemas:
-    """Return the writer schemas of a registry, or of a folder where `access` is None.
+def open_schemas(place: str | None, authority: Path | None = None) -> WriterSchemas | None:
+    """Return the writer schemas of a registry by its URL, or of a folder; None without one.
 
-    Raises UsageError if there is no such folder, or the URL is not one.
+    User, password and token come from the environment (`CDC_CONTRACTS_REGISTRY_…`); `authority` are certificates to
+    trust. Raises UsageError if there is no such folder, or the URL is not one.
     """
-    source: SchemaSource
-    if access is None:
+    if place is None:
+        return None
+    if "://" not in place:
         check_folder(Path(place))
-        source = FolderSource(Path(place))
-    else:
-        source = RegistrySource(access)
-        RegistryClient(access)  # refuses what is no URL before anything is read
+        return WriterSchemas(FolderSource(Path(place)))
+    token = os.environ.get(TOKEN)
+    user = None if token else os.environ.get(USER)
+    source = RegistrySource(
+        Access(place, user, os.environ.get(PASSWORD), token, None if authority is None else str(authority))
+    )
+    source.check()
     return WriterSchemas(source)

@@ -85,17 +85,18 @@ class CatalogueValidators:
     def _open_json(self, value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
         """Return the message of a JSON value as each validator reads it.
 
-        A framed record is read beside its schema block by those that read blocks, and without by the others if none of
-        the former claims it: it cannot be of both.
+        A framed record is read beside its schema block by those that read blocks, and without by the others, unless it
+        is a row for one of the former: it cannot be of both.
         """
         if id_of(value) is None:
             return [(one, message) for _, message in _open(self._json[:1], value) for one in self._json]
+        found = []
         for held in (True, False):
             readers = [one for one in self._json if reads_blocks(one.meaning) == held]
-            found = [(one, message) for _, message in _open(readers[:1], value) for one in readers]
-            if any(one.claims(message) for one, message in found):
-                return found
-        return []
+            found += [(one, message) for _, message in _open(readers[:1], value) for one in readers]
+            if any(one.claims(message) and one.validate(message).control is None for one, message in found):
+                break
+        return found
 
     def add(self, place: RecordPlace, value: bytes) -> MessageEvidence:
         """Return the evidence of a value; a value that is not a message gives none."""
