@@ -37,6 +37,7 @@ from cdc_contracts.registry.core.report.report_model import (
     UnprovenVersion,
     VersionSwitch,
 )
+from cdc_contracts.registry.core.report.reported_kinds import report_kinds
 from cdc_contracts.registry.core.report.reported_options import report_options
 from cdc_contracts.registry.core.report.reported_parts import report_parts
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChangePlace
@@ -156,6 +157,7 @@ def build_report(
         versions=UNSET if versions is None else _declared(versions),
         evidence=evidence,
         options=report_options(tally.statistics.options, taken),
+        kinds=report_kinds(tally.statistics.kinds),
         parts=report_parts(tally.statistics.parts),
         profile=report_profile(tally) if profiled else UNSET,
     )

@@ -18,7 +18,8 @@ _UNSIGNED_BY_NAME: Final = frozenset({"SERIAL", "OID"})
 ARRAY: Final = "[]"
 """What a type ends with whose values are arrays."""
 _LISTED: Final = re.compile(
-    r"\s*(?:[\w.]*\.)?(?:ENUM|SET)\s*\(\s*('(?:[^'\\]|''|\\.)*'(?:\s*,\s*'(?:[^'\\]|''|\\.)*')*)\s*\)", re.IGNORECASE | re.DOTALL
+    r"\s*(?:[\w.]*\.)?(?:ENUM|SET)\s*\(\s*('(?:[^'\\]|''|\\.)*'(?:\s*,\s*'(?:[^'\\]|''|\\.)*')*)\s*\)",
+    re.IGNORECASE | re.DOTALL,
 )
 _MEMBER: Final = re.compile(r"'((?:[^'\\]|''|\\.)*)'", re.DOTALL)
 _QUOTED: Final = re.compile(r"''|\\(.)", re.DOTALL)
