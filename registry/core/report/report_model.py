@@ -59,6 +59,10 @@ class ReportSource(Struct, frozen=True, kw_only=True):
     """Empty lines of a file."""
     contracts: Sometimes[dict[str, str]] = UNSET
     """The contract of each topic, where several contracts are validated against."""
+    tables: Sometimes[str] = UNSET
+    """File or folder of the table contracts."""
+    parameters: Sometimes[dict[str, str]] = UNSET
+    """Parameters of the run, also the options of a producer that a sample decided."""
     detections: Sometimes[dict[str, ReportedDetection]] = UNSET
     """What was detected in each topic, where there are several topics and no contract was declared."""
 

@@ -58,9 +58,10 @@ def headline(report: Report) -> str:
         changed = report.verdict == DRIFT and any(one.name == PROFILE for one in report.findings)
         result = f"{messages} to {contracts}" + (", but their profile has changed" if changed else "")
     else:
-        result = (
-            f"{count_of(len(report.findings), 'finding')} in {valued:,} messages that should conform to {contracts}"
-        )
+        noted = sum(one.severity == INFO for one in report.findings)
+        notes_too = f" and {count_of(noted, 'note')}" if noted else ""
+        found = count_of(len(report.findings) - noted, "finding") + notes_too
+        result = f"{found} in {valued:,} messages that should conform to {contracts}"
     result += _unproven_part(report)
     if report.verdict != PASS:
         return result
