@@ -211,7 +211,9 @@ def test_new_findings_that_a_report_does_not_list_are_counted():
 )
 def test_the_headline_counts_notes_apart_from_findings(severities, counted):
     (one, *_) = example("drift")["findings"]
-    findings = [one | {"severity": severity, "fingerprint": f"{place:016x}"} for place, severity in enumerate(severities)]
+    findings = [
+        one | {"severity": severity, "fingerprint": f"{place:016x}"} for place, severity in enumerate(severities)
+    ]
     ledger = example("drift")["ledger"]
     ledger |= {"conforming": ledger["conforming"] + ledger["quarantined"], "quarantined": 0, "contradicted": 0}
     report = example("drift", findings=findings, ledger=ledger)
