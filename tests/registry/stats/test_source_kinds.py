@@ -63,3 +63,24 @@ def test_a_report_names_kinds_where_a_topic_has_several(values, named):
     report = build_report(tally, catalogue=CATALOGUE, contract=REFERENCE, spans={}, fail_on="error")
 
     assert [one["kind"] for one in report.get("kinds", ())] == named
+
+
+@pytest.mark.parametrize(
+    ("values", "cited"),
+    [
+        ([MYSQL], ["MySQL"]),
+        ([POSTGRESQL], ["PostgreSQL"]),
+        ([MYSQL, from_mariadb(), POSTGRESQL], ["MariaDB", "MySQL", "PostgreSQL"]),
+    ],
+)
+def test_findings_cite_the_documents_of_the_kinds_of_source(values, cited):
+    broken = [json.dumps(json.loads(value) | {"unknown": 1}).encode() for value in values]
+    kernel = Kernel(open_validation(CATALOGUE, REFERENCE, ReadingOptions()))
+    tally = kernel.audit(batch_of([(0, number, value) for number, value in enumerate(broken)]))
+
+    report = build_report(tally, catalogue=CATALOGUE, contract=REFERENCE, spans={}, fail_on="error")
+
+    (document,) = [one["document"] for one in report["findings"] if one["class"] == "unknown-field"]
+    assert [part.split(" (")[0] for part in document.split("; ")] == [
+        f"Debezium connector for {name}" for name in cited
+    ]
