@@ -76,7 +76,7 @@ class FindingContext:
     def source_of(self, version: Version, finding: FindingTally) -> str | None:
         """Return the source of a version's facts about the kinds of source in the partitions of a finding."""
         partitions = {(source.topic, source.partition) for source in finding.extents}
-        kinds = {one.kind for one in self.tally.statistics.kinds if (one.topic, one.partition) in partitions}
+        kinds = {one.kind for one in self.tally.statistics.kinds.seen if (one.topic, one.partition) in partitions}
         return describe_source(version.resolved.get("provenance", {}), self.catalogue.source_documents, kinds)
 
     def version(self, reference: str | None) -> Version | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
@@ -16,21 +17,27 @@ class SourceKind(NamedTuple):
     kind: str
 
 
-class SourceKinds(dict[SourceKind, Stretch]):
+@dataclass
+class SourceKinds:
     """The messages of each kind as a stretch; these add up in any order."""
+
+    seen: dict[SourceKind, Stretch] = field(default_factory=dict)
 
     def add(self, kind: SourceKind, stretch: Stretch) -> None:
         """Count some messages."""
-        known = self.get(kind)
-        self[kind] = stretch.copy() if known is None else known.joined(stretch)
+        known = self.seen.get(kind)
+        self.seen[kind] = stretch.copy() if known is None else known.joined(stretch)
 
     def merge(self, other: SourceKinds) -> None:
         """Count the messages of another part of a run."""
-        for kind, stretch in other.items():
+        for kind, stretch in other.seen.items():
             self.add(kind, stretch)
 
     def mixed(self) -> Iterator[tuple[SourceKind, Stretch]]:
         """Yield the kinds in each topic that has several, in order of topic, kind and partition."""
-        for one in sorted(self, key=lambda one: (one.topic, one.kind, one.partition)):
-            if any(other.topic == one.topic and other.kind != one.kind for other in self):
-                yield one, self[one]
+        kinds: dict[str, set[str]] = {}
+        for one in self.seen:
+            kinds.setdefault(one.topic, set()).add(one.kind)
+        for one in sorted(self.seen, key=lambda one: (one.topic, one.kind, one.partition)):
+            if len(kinds[one.topic]) > 1:
+                yield one, self.seen[one]
