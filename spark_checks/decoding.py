@@ -20,7 +20,7 @@ from cdc_contracts.registry.core.stats.run_verdict import decide_run
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.engines.engines import Engine, Input
-from cdc_contracts.spark_checks.inputs.option_samples import SampledOptions, take_options
+from cdc_contracts.spark_checks.inputs.option_samples import SampledOptions, check_sample, take_options
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
@@ -82,6 +82,8 @@ def decode_input(
     past = runs.past()
     runs.begun.check_write_mode(output.write_mode, past)
     found, sampled = _with_options(engine, source, found, past, key, replay)
+    if not output.replace:
+        check_sample(sampled, past.layouts())
     run, topics = _name(engine, source, found, key, replay)
     redacts = key is None and replay is None
     if (done := _recorded(output, past, run, fail_on, redacts=redacts)) is not None:

@@ -32,11 +32,15 @@ Sample = Iterable[pa.RecordBatch | RecordsWithoutArrow]
 
 @dataclass(frozen=True)
 class SampledOptions:
-    """The options that are taken, and what the sample says of each, topic by topic; `read` is its size."""
+    """The options that are taken, and what the sample says of each, topic by topic; `read` is its size.
+
+    `left_open` is what it says of the others: columns with values that are written as they were sent.
+    """
 
     taken: Mapping[str, str] = field(default_factory=dict)
     evidence: tuple[TopicOption, ...] = ()
     read: int = 0
+    left_open: tuple[TopicOption, ...] = ()
 
 
 def sample_options(validation: ValidationContext, sample: Sample, known: Mapping[str, str]) -> SampledOptions:
@@ -44,7 +48,8 @@ def sample_options(validation: ValidationContext, sample: Sample, known: Mapping
     kernel, total = Kernel(validation), Tally()
     for batch in sample:
         total.merge(kernel.audit(_with_arrow(batch)))
-    evidence = tuple(total.statistics.options.options())
+    wanted = open_options(validation)
+    evidence = tuple(one for one in total.statistics.options.options() if one.option in wanted)
     read = sum(counts.read for counts in total.partitions.values())
     return SampledOptions(_decide(evidence, known, _mappings_of(validation)), evidence, read)
 
@@ -67,12 +72,21 @@ def take_options(
         for one in sampled.evidence
         if one.option in sampled.taken
     )
-    return validation.stating(sampled.taken), replace(sampled, evidence=evidence)
+    left_open = tuple(one for one in sampled.evidence if one.option not in sampled.taken)
+    return validation.stating(sampled.taken), replace(sampled, evidence=evidence, left_open=left_open)
 
 
 def open_options(validation: ValidationContext) -> frozenset[str]:
-    """Return the options of producers that decide forms of columns with known types, and that nobody states."""
-    return frozenset(option for mapping in _mappings_of(validation) for option in mapping.open_types)
+    """Return the options of producers that decide forms of columns with known types, and that nobody states.
+
+    Those are left out whose form each value says itself: nothing is kept as sent for them.
+    """
+    return frozenset(
+        option
+        for mapping in _mappings_of(validation)
+        for option, types in mapping.open_types.items()
+        if not mapping.self_evident.issuperset(types)
+    )
 
 
 def _mappings_of(validation: ValidationContext) -> Iterator[ValueMapping]:
@@ -98,13 +112,25 @@ def check_as_sent(validation: ValidationContext, observed: ObservedColumns, layo
                 option for one in mappings for source_type in source_types for option in one.options_of(source_type)
             }
             if options and types.get(column, TEXT) != TEXT:
-                (option, *_) = sorted(options)
-                raise UsageError(
-                    f"no message tells {option}, by which {column} is read, and the table has it as {types[column]}",
-                    where=name.text,
-                    hint=f"State it: --parameter {option}=VALUE, or `options` in --versions FILE; "
-                    "or choose another directory.",
-                )
+                raise _undecided(min(options), name.text, column, types[column])
+
+
+def check_sample(sampled: SampledOptions, layouts: Layouts) -> None:
+    """Raise UsageError as `check_as_sent` does, before anything is decoded, where the sample has such values."""
+    for name, layout in sorted(layouts.items()):
+        for column in layout.columns:
+            full = f"{name.text}.{column.name}"
+            option = next((one.option for one in sampled.left_open if full in one.names), None)
+            if option is not None and column.type != TEXT:
+                raise _undecided(option, name.text, column.name, column.type)
+
+
+def _undecided(option: str, table: str, column: str, type_: str) -> UsageError:
+    return UsageError(
+        f"no message tells {option}, by which {column} is read, and the table has it as {type_}",
+        where=table,
+        hint=f"State it: --parameter {option}=VALUE, or `options` in --versions FILE; or choose another directory.",
+    )
 
 
 def _decide(

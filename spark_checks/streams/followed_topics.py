@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from cdc_contracts.spark_checks.engines.stopping import Stop
 from cdc_contracts.spark_checks.inputs.sources import TopicInput
 from cdc_contracts.spark_checks.kafka.failures import RecordsGone
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
-from cdc_contracts.spark_checks.runs.finished_runs import PastRun
+from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS
 from cdc_contracts.spark_checks.spark.jars import Say
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
@@ -57,6 +58,21 @@ def open_audit(
     if epoch is None:
         return None
     return Follow(session, checkpoint, epoch, validate, observer, fail_on=fail_on, say=say)
+
+
+def _options_of(past: PastRuns, wanted: Wanted) -> dict[str, str]:
+    """Return the options of the producer that runs over some topics were read by, of the run that read furthest."""
+    ends = [
+        (
+            max((span.end for source, span in one.spans.items() if source.topic in wanted.topics), default=-1),
+            one.options,
+        )
+        for one in past
+        if not one.replays
+    ]
+    return {
+        name: value for end, options in sorted(ends, key=itemgetter(0)) for name, value in options.items() if end >= 0
+    }
 
 
 def open_decode(
@@ -100,12 +116,12 @@ def open_decode(
             return _counted(report)
 
     known = check_checkpoint(checkpoint, wanted, validation.declared)
-    beside, ends = check_output(
-        checkpoint, wanted, output.runs.past(), output.directory, known=known, new_epoch=new_epoch
-    )
+    past = output.runs.past()
+    beside, ends = check_output(checkpoint, wanted, past, output.directory, known=known, new_epoch=new_epoch)
     epoch = open_epoch(
         session, checkpoint, wanted, validation,
         beside=beside, since=ends if new_epoch else None, taken={} if output.replace else ends,
+        earlier={} if output.replace else _options_of(past, wanted),
         wait=_wait(pace), stop=stop, say=say,
     )  # fmt: skip
     if epoch is None:

@@ -120,13 +120,15 @@ def open_epoch(
     beside: tuple[str, ...] = (),
     since: Offsets | None = None,
     taken: Offsets | None = None,
+    earlier: Mapping[str, str] | None = None,
     wait: float | None = None,
     stop: Stop,
     say: Say,
 ) -> Epoch | None:
     """Return the stream to start, recorded in the checkpoint; `since` is where it begins by default.
 
-    `taken` is where the runs of the output end: a new stream has to begin after that. If the contract has to be
+    `taken` is where the runs of the output end: a new stream has to begin after that. `earlier` are the options of the
+    producer that these were read by. If the contract has to be
     detected, this is done before the first batch, from the records in the topics, and recorded. If it cannot be
     detected yet, detection is retried every `wait` seconds; without `wait`, that is an UndetectedError. None if the
     run was stopped meanwhile. Raises UsageError if the checkpoint is of another stream, UnavailableError if topics or
@@ -152,7 +154,9 @@ def open_epoch(
         setup = structs.replace(setup, detected=detected, detection=detection.report())
     if wanted.command == DECODE and open_options(validated):
         since = starts if checkpoint.last is None else by_topic(checkpoint.ends(checkpoint.last))
-        with_options = take_stream_options(session, wanted, validated, setup, since or {}, wait, stop, say)
+        with_options = take_stream_options(
+            session, wanted, validated, setup, since or {}, wait, stop, say, earlier or {}
+        )
         if with_options is None:
             return None
         validated, setup = with_options

@@ -52,11 +52,13 @@ def take_stream_options(
     wait: float | None,
     stop: Stop,
     say: Say,
+    earlier: Mapping[str, str],
 ) -> tuple[ValidationContext, StreamSetup] | None:
     """Return the context with the options of the producer that a sample decides, and the setup that keeps them.
 
-    Once they are kept, every start of the stream reads by the same. Without a message there is no sample yet: it is
-    waited for, or, without `wait`, taken at the next start. None if the run was stopped meanwhile.
+    `earlier` are those that runs of the output over what comes before were read by: they hold unless the sample rules
+    them out. Once options are kept, every start of the stream reads by the same. Without a message there is no sample
+    yet: it is waited for, or, without `wait`, taken at the next start. None if the run was stopped meanwhile.
     """
     if setup.options is not None:
         asked = open_options(validated)
@@ -64,7 +66,7 @@ def take_stream_options(
     said = False
     while stop.reason is None:
         source = messages_so_far(session, wanted, setup, starts)
-        found, sampled = take_options(validated, peek(session, source))
+        found, sampled = take_options(validated, peek(session, source), earlier)
         if sampled.read:
             stated = ", ".join(f"{name}={value}" for name, value in sorted(sampled.taken.items())) or "none"
             say(f"options of the producer that a sample of {sampled.read:,} messages decides: {stated}")

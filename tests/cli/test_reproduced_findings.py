@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 from topics import CATALOGUE
@@ -50,3 +51,25 @@ def test_the_command_of_a_finding_shows_the_finding(reference, drift, tmp_path, 
         program, *words = shlex.split(command)
         assert program == "cdc-contracts"
         assert finding in identities(json.loads(printed(*words, "--json")[1])), command
+
+
+def test_the_command_of_a_finding_has_the_table_contracts_and_parameters_of_the_run(tmp_path, monkeypatch, capfdbinary):
+    monkeypatch.chdir(tmp_path)
+    tables = tmp_path / "my tables.yaml"
+    tables.write_text('{table: shop.orders, columns: {id: {type: int}, price: {type: "decimal(10,2)"}}}')
+    sample = Path(str(CATALOGUE.version("debezium/json@4").folder), "samples", "insert-from-mysql.json")
+    message = json.loads(sample.read_text(encoding="utf-8"))
+    rows = [{"id": 1, "price": "7.90"}, {"id": 2, "price": 7.9}]
+    lines = [json.dumps({**message, "after": row}) for row in rows]
+    (tmp_path / "topic.jsonl").write_text("\n".join(lines))
+    stated = ["--tables", tables.name, "--parameter", "decimal.handling.mode=string"]
+
+    main(["audit", "file", "topic.jsonl", *stated, "--contract", "debezium/json@4", "--engine", "local", "--json"])
+
+    findings = json.loads(capfdbinary.readouterr().out)["findings"]
+    commands = {one["rule"]: shlex.split(one["reproduce"]) for one in findings if one["class"] != NOT_READ}
+    assert "D06" in commands
+    for rule, (_, *words) in commands.items():
+        assert words[words.index("--tables") :][: len(stated)] == stated
+        main([*words, "--json"])
+        assert rule in {one for one, _ in identities(json.loads(capfdbinary.readouterr().out))}

@@ -164,13 +164,18 @@ def capture_of(records: Sequence[Record]) -> pa.Table:
 
 
 def show_audit(report: cdc.AuditReport) -> dict[str, Any]:
-    """Return the verdict, the findings one by one, and the options that were looked for."""
+    """Return the verdict, the findings one by one, the options that were looked for, and the kinds of several sources.
+
+    Of each kind these are its messages, and the offset of the first.
+    """
     shown: dict[str, Any] = {"verdict": report.verdict}
     findings = [show_finding(one) for one in report.findings if not one.rule.startswith(NOT_EXERCISED)]
     if findings:
         shown["findings"] = findings
     if options := {one["option"]: list(one["values"]) for one in report.document.get("options", ())}:
         shown["options"] = options
+    if kinds := {one["kind"]: [one["messages"], one["first_offset"]] for one in report.document.get("kinds", ())}:
+        shown["kinds"] = kinds
     return shown
 
 

@@ -1,6 +1,7 @@
 """Options of a producer that decode takes from a sample before it starts; every message is checked against them."""
 
 import json
+from contextlib import nullcontext
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from record_batches import batch_of_values
 from topics import CATALOGUE
 
 from cdc_contracts.cli.app import main
+from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.contract.version_files import parse_versions
 from cdc_contracts.registry.core.validate.validation_context import open_ranges, open_validation
-from cdc_contracts.spark_checks.inputs.option_samples import sample_options, take_options
+from cdc_contracts.spark_checks.inputs.option_samples import SampledOptions, check_sample, sample_options, take_options
+from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.table_readers import table_files
 
 DECIMALS, MARKS = "decimal.handling.mode", "binary.handling.mode"
@@ -175,6 +178,24 @@ def test_what_was_sent_is_not_written_into_a_column_of_another_type(decode):
     assert decode([DIGITS], "--parameter", f"{DECIMALS}=string", name="more.jsonl")[0] == 0
 
 
+def test_a_column_of_another_type_is_refused_before_anything_is_decoded_where_the_sample_has_its_values(
+    decode,
+):
+    decode([message("string")])
+    layouts = RunDirectory("out").past().layouts()
+    validation = open_validation(CATALOGUE, "debezium/json@4", options_of())
+    for value, price in ((DIGITS, "no message tells decimal.handling.mode"), (message("string"), None)):
+        _, sampled = take_options(validation, lambda value=value: [batch_of_values([value])])
+        with pytest.raises(UsageError, match=price) if price else nullcontext():
+            check_sample(sampled, layouts)
+        check_sample(sampled, {})
+
+
+def test_options_that_each_value_tells_need_no_sample():
+    validation = open_validation(CATALOGUE, "debezium/json-schema@4", options_of())
+    assert take_options(validation, lambda: pytest.fail("a sample was read")) == (validation, SampledOptions())
+
+
 def test_ranges_with_options_are_typed_across_the_change(decode, tmp_path):
     ranges = [{"to": 2, "contract": "debezium/json@4", "options": {DECIMALS: "precise"}},
               {"from": 2, "contract": "debezium/json@4", "options": {DECIMALS: "string"}}]  # fmt: skip
@@ -224,6 +245,18 @@ def test_every_start_of_a_stream_reads_by_the_options_that_were_sampled_before_t
     assert prices(tmp_path) == {**dict.fromkeys(range(20), "12.59"), 20: "1234"}
     assert report["ledger"]["quarantined"] == 2
     assert json.loads((tmp_path / "ck/_cdc/stream.json").read_text())["options"] == {DECIMALS: "string", **COUNTS}
+
+
+def test_a_new_epoch_reads_by_the_options_of_the_output_where_its_sample_decides_none(
+    decode_topic, broker, make_topic, tmp_path
+):
+    topic = make_topic([(0, message("string"))] * 20)
+    assert decode_topic(topic, "--follow", "--once", "--checkpoint", "ck")[0] == 0
+    produce(broker, topic, [DIGITS])
+    assert decode_topic(topic, "--follow", "--once", "--checkpoint", "other", "--new-epoch")[0] == 0
+    assert prices(tmp_path) == {**dict.fromkeys(range(20), "12.59"), 20: "1234"}
+    assert json.loads((tmp_path / "other/_cdc/stream.json").read_text())["options"][DECIMALS] == "string"
+    assert Decimal(1234) in typed_prices()
 
 
 @pytest.mark.nightly

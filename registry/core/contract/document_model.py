@@ -62,6 +62,8 @@ class Provenance(Document):
 
     document: str
     """The file of the source document."""
+    by_kind: dict[str, str] = Field(default_factory=dict)
+    """The file of the document for messages from a kind of source database, where it is another one."""
     section: str | None = None
     """The heading of the section that the facts come from."""
     retrieved: str | None = None

@@ -73,9 +73,17 @@ def read_documents_file(file: Traversable) -> DocumentsFile:
         raise ContractError(describe_misfit(error, DocumentsFile), where=str(file)) from error
 
 
-def describe_source(provenance: Mapping[str, Any], known: Mapping[str, SourceDocument]) -> str | None:
-    """Return the source of facts: title, product, section and address, as far as they are known."""
-    return ", ".join(_parts(provenance, known)) or None
+def describe_source(
+    provenance: Mapping[str, Any], known: Mapping[str, SourceDocument], kinds: Iterable[str] = ()
+) -> str | None:
+    """Return the source of facts: title, product, section and address, as far as they are known.
+
+    Of messages from some `kinds` of source database it is the document of each.
+    """
+    general, by_kind = provenance.get("document"), provenance.get("by_kind", {})
+    names = tuple(dict.fromkeys(by_kind.get(kind, general) for kind in sorted(kinds))) or (general,)
+    described = (", ".join(_parts({**provenance, "document": name}, known)) for name in names)
+    return "; ".join(filter(None, described)) or None
 
 
 def _parts(provenance: Mapping[str, Any], known: Mapping[str, SourceDocument]) -> Iterator[str]:

@@ -86,9 +86,10 @@ _PROSE: Final[Any] = {"version": True, "comment": True, "columns": {"__all__": {
 
 
 class TableContracts:
-    """The table contracts of a run, found by the names in a message."""
+    """The table contracts of a run, found by the names in a message; `origin` is where they were read from."""
 
-    def __init__(self, contracts: Iterable[TableContract] = ()) -> None:
+    def __init__(self, contracts: Iterable[TableContract] = (), *, origin: Path | None = None) -> None:
+        self.origin = origin
         self._by_name: dict[str, TableContract] = {}
         for contract in contracts:
             if contract.table in self._by_name:
@@ -135,7 +136,7 @@ def read_table_contracts(path: Path) -> TableContracts:
 
     Raises ContractError if a document is wrong, UsageError if there is none.
     """
-    return TableContracts(contract for _, contract in read_table_files(table_files([path])).values())
+    return TableContracts((contract for _, contract in read_table_files(table_files([path])).values()), origin=path)
 
 
 def table_files(paths: Iterable[Path]) -> list[Path]:

@@ -168,12 +168,16 @@ class Reading:
             return place.in_value
         return next((source for side in reversed(self.sides) if (source := self.source(side)) is not None), "")
 
+    @property
+    def kind(self) -> str | None:
+        """The kind of source that the message names, where its values are read by it."""
+        kind_at = self.meaning.values.kind_at
+        return None if kind_at is None else _text(self.at(kind_at))
+
     @cached_property
     def mapping_name(self) -> str:
         """The value mapping of this message: by the kind of its source, else by the user's parameter."""
-        values = self.meaning.values
-        kind = None if values.kind_at is None else _text(self.at(values.kind_at))
-        return values.mapping_for(kind, self.reading_options.parameters.get("source_mode"))
+        return self.meaning.values.mapping_for(self.kind, self.reading_options.parameters.get("source_mode"))
 
     @cached_property
     def ddl_text(self) -> str | None:
@@ -219,10 +223,7 @@ class Reading:
     def stand_ins(self, pointer: str) -> StandIns | None:
         """Return what stands for values that were not sent in an image of this message, None if nothing does."""
         absent = self.meaning.images.absent
-        if absent is None:
-            return None
-        kind_at = self.meaning.values.kind_at
-        return stand_ins_of(absent, None if kind_at is None else _text(self.at(kind_at)), pointer)
+        return None if absent is None else stand_ins_of(absent, self.kind, pointer)
 
     def _is_completed(self, pointer: str) -> bool:
         """Return whether an image is an object that the message's op completes from another that holds a row."""

@@ -1,4 +1,4 @@
-"""Types in a schema block: the columns of a row as a Kafka Connect schema describes them.
+"""Types in a schema block: the columns of a row as a Kafka Connect schema describes them, and where the block is.
 
 A type is the semantic name of a field, or without one its primitive type. In brackets are the parameters by which
 values are read: precision and scale of a decimal (`*` for a precision that the block does not say), the length of a bit
@@ -14,7 +14,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.core.contract.column_model import ColumnTypes
 from cdc_contracts.registry.core.contract.connect_schemas import list_fields
+from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.values import Number, token_of
 from cdc_contracts.registry.core.values.listed_members import ESCAPED_COMMA
 from cdc_contracts.registry.core.values.source_types import ARRAY
@@ -66,6 +69,17 @@ def fields_of(block: dict[str, Any]) -> tuple[str, ...]:
     """Return the names of the members that a block describes; one that it does not name is not among them."""
     named = [one.get("field") for one in list_fields(block) if isinstance(one, dict)]
     return tuple(name for name in named if isinstance(name, str))
+
+
+def block_of(meaning: Meaning) -> ColumnTypes | None:
+    """Return where the block is that describes the members beside it, if messages have one."""
+    types = meaning.columns.types
+    return types if types != "none" and types.names_encodings and types.field is not None else None
+
+
+def holder_of(meaning: Meaning) -> str:
+    """Return the place of the object whose members a block describes: the one that holds the images."""
+    return join_pointer(*split_pointer(meaning.images.pointers()[0])[:-1])
 
 
 def _field_of(block: Any, name: str) -> Any:

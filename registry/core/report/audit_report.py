@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from cdc_contracts import __version__
 from cdc_contracts.registry.core.common.errors import LedgerError
 from cdc_contracts.registry.core.common.thresholds import split_words
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.version_ranges import TIMES, VersionRange, VersionRanges
 from cdc_contracts.registry.core.message.envelope_times import instant
 from cdc_contracts.registry.core.report.cause_findings import describe_findings
@@ -37,6 +38,7 @@ from cdc_contracts.registry.core.report.report_model import (
     UnprovenVersion,
     VersionSwitch,
 )
+from cdc_contracts.registry.core.report.reported_kinds import report_kinds
 from cdc_contracts.registry.core.report.reported_options import report_options
 from cdc_contracts.registry.core.report.reported_parts import report_parts
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChangePlace
@@ -129,6 +131,8 @@ def build_report(
         subjects = sorted({reference.partition("@")[0] for reference in tally.seen})
     runs = proven_runs(tally)
     overlaps = count_overlaps(tally)
+    if validation is not None:
+        source = _read_by(source, validation.reading_options)
     context = FindingContext(
         tally, catalogue, contract, source, overlaps, show_values, runs, ranged=versions is not None
     )
@@ -156,9 +160,16 @@ def build_report(
         versions=UNSET if versions is None else _declared(versions),
         evidence=evidence,
         options=report_options(tally.statistics.options, taken),
+        kinds=report_kinds(tally.statistics.kinds),
         parts=report_parts(tally.statistics.parts),
         profile=report_profile(tally) if profiled else UNSET,
     )
+
+
+def _read_by(source: ReportSource, reading_options: ReadingOptions) -> ReportSource:
+    """Return the source with the table contracts and parameters that its messages were read by."""
+    origin, parameters = reading_options.tables.origin, dict(reading_options.parameters)
+    return structs.replace(source, tables=UNSET if origin is None else str(origin), parameters=parameters or UNSET)
 
 
 def _preferences(validation: ValidationContext | None, detection: Detection | None) -> Sequence[Version]:

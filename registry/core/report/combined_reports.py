@@ -23,6 +23,7 @@ from cdc_contracts.registry.core.report.report_model import (
     VersionSwitch,
 )
 from cdc_contracts.registry.core.report.reported_findings import weight
+from cdc_contracts.registry.core.report.reported_kinds import join_kinds
 from cdc_contracts.registry.core.report.reported_options import join_options
 from cdc_contracts.registry.core.report.reported_parts import join_parts
 from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
@@ -64,6 +65,7 @@ def combine_reports(reports: Sequence[Report]) -> Report:
         versions=_ranges(reports),
         evidence=evidence,
         options=join_options(one for report in reports for one in report.options or ()),
+        kinds=join_kinds(one for report in reports for one in report.kinds or ()),
         parts=join_parts(one for report in reports for one in report.parts or ()),
         profile=_profiles(reports),
     )

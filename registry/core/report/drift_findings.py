@@ -14,6 +14,7 @@ from cdc_contracts.registry.core.common.pointers import follow, split_pointer
 from cdc_contracts.registry.core.common.similar_names import similar_names
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.source_documents import describe_source
 from cdc_contracts.registry.core.message.envelope_times import instant
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.transport import open_transport
@@ -72,6 +73,12 @@ class FindingContext:
     runs: Mapping[Source, Sequence[Run]] = field(default_factory=dict)
     ranged: bool = False
 
+    def source_of(self, version: Version, finding: FindingTally) -> str | None:
+        """Return the source of a version's facts about the kinds of source in the partitions of a finding."""
+        partitions = {(source.topic, source.partition) for source in finding.extents}
+        kinds = {one.kind for one in self.tally.statistics.kinds.seen if (one.topic, one.partition) in partitions}
+        return describe_source(version.resolved.get("provenance", {}), self.catalogue.source_documents, kinds)
+
     def version(self, reference: str | None) -> Version | None:
         return None if reference is None else self.catalogue.version(reference)
 
@@ -108,7 +115,7 @@ def describe_drift(
         ),
         expected=" / ".join(sorted(finding.expected)),
         observed=tuple(text for text, _ in sorted(finding.observed.items(), key=_by_count))[:_MOST_OBSERVED],
-        document=None if version is None else version.source,
+        document=None if version is None else context.source_of(version, finding),
         action=_action(context, key, finding, version),
         fingerprint=key.fingerprint,
         contract=contract,

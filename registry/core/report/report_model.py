@@ -15,6 +15,7 @@ from cdc_contracts.registry.core.common.written_models import Count, Since2, Som
 from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.core.report.contradicted_runs import ContradictedRuns
 from cdc_contracts.registry.core.report.reported_findings import ReportedFinding, ReportedPartition
+from cdc_contracts.registry.core.report.reported_kinds import ReportedKind
 from cdc_contracts.registry.core.report.reported_options import ReportedOption
 from cdc_contracts.registry.core.report.reported_parts import ReportedParts
 from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
@@ -58,6 +59,10 @@ class ReportSource(Struct, frozen=True, kw_only=True):
     """Empty lines of a file."""
     contracts: Sometimes[dict[str, str]] = UNSET
     """The contract of each topic, where several contracts are validated against."""
+    tables: Sometimes[str] = UNSET
+    """File or folder of the table contracts."""
+    parameters: Sometimes[dict[str, str]] = UNSET
+    """Parameters of the run, also the options of a producer that a sample decided."""
     detections: Sometimes[dict[str, ReportedDetection]] = UNSET
     """What was detected in each topic, where there are several topics and no contract was declared."""
 
@@ -377,6 +382,8 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Published batches of a stream (`decode --follow`) with records that later evidence is about."""
     options: Sometimes[tuple[ReportedOption, ...]] = UNSET
     """What the values of each topic say of the options of its producer that nobody states."""
+    kinds: Sometimes[tuple[ReportedKind, ...]] = UNSET
+    """The kinds of source database whose rows are in topics that have several."""
     parts: Sometimes[tuple[ReportedParts, ...]] = UNSET
     """Parts of seconds of Avro by column, where they are read as nanoseconds and no parameter says so."""
     profile: Sometimes[tuple[ReportedTopic, ...]] = UNSET

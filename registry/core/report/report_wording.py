@@ -17,6 +17,7 @@ from cdc_contracts.registry.core.report.fraction_notes import fraction_notes
 from cdc_contracts.registry.core.report.option_notes import option_notes
 from cdc_contracts.registry.core.report.report_model import Ledger, Report, UnprovenVersion, VersionSwitch
 from cdc_contracts.registry.core.report.reported_findings import ExampleMessage, ReportedMoment
+from cdc_contracts.registry.core.report.reported_kinds import kind_notes
 from cdc_contracts.registry.core.report.vote_notes import vote_notes
 from cdc_contracts.registry.core.validate.verdicts import LEFT_OPEN
 
@@ -57,9 +58,10 @@ def headline(report: Report) -> str:
         changed = report.verdict == DRIFT and any(one.name == PROFILE for one in report.findings)
         result = f"{messages} to {contracts}" + (", but their profile has changed" if changed else "")
     else:
-        result = (
-            f"{count_of(len(report.findings), 'finding')} in {valued:,} messages that should conform to {contracts}"
-        )
+        noted = sum(one.severity == INFO for one in report.findings)
+        notes_too = f" and {count_of(noted, 'note')}" if noted else ""
+        found = count_of(len(report.findings) - noted, "finding") + notes_too
+        result = f"{found} in {valued:,} messages that should conform to {contracts}"
     result += _unproven_part(report)
     if report.verdict != PASS:
         return result
@@ -177,7 +179,14 @@ def notes(report: Report) -> list[str]:
         counted = f"; the others occurred {others:,} times" if others else ""
         result.append(f"There were more findings than the {len(report.findings):,} that are kept{counted}.")
     contradicted = describe_contradicted(report.contradicted) if report.contradicted else ()
-    return [*result, *_chain_notes(report), *option_notes(report), *fraction_notes(report), *contradicted]
+    return [
+        *result,
+        *_chain_notes(report),
+        *kind_notes(report.kinds or ()),
+        *option_notes(report),
+        *fraction_notes(report),
+        *contradicted,
+    ]
 
 
 def _chain_notes(report: Report) -> Iterator[str]:

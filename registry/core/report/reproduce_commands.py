@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Final
 
@@ -24,7 +24,7 @@ def why_command(source: ReportSource, topic: str, partition: int, offset: int, c
         words = ["topic", topic, "-b", source.bootstrap or "", *_at(partition, offset)]
     elif source.kind == "file":
         words = _in_file(list(source.paths or ()), topic, partition, offset)
-    return None if words is None else _join(["why", *words, *(["--contract", contract] if contract else [])])
+    return None if words is None else _join(["why", *words, *_read_by(source, contract)])
 
 
 def audit_command(source: ReportSource, topic: str, contract: str | None) -> str | None:
@@ -42,7 +42,7 @@ def audit_command(source: ReportSource, topic: str, contract: str | None) -> str
         return None
     if topic in ranges and (source.kind == "kafka" or len(ranges) == 1):
         words += ["--from", ranges[topic].start, "--until", ranges[topic].end]
-    return _join(["audit", *words, "--engine", "local", *(["--contract", contract] if contract else [])])
+    return _join(["audit", *words, "--engine", "local", *_read_by(source, contract)])
 
 
 def detect_command(source: ReportSource, topics: Iterable[str]) -> str | None:
@@ -53,6 +53,16 @@ def detect_command(source: ReportSource, topics: Iterable[str]) -> str | None:
     elif source.kind == "file":
         words = [_as_path(path) for path in source.paths or ()]
     return None if not words or words == [_STDIN] else _join(["detect", *words])
+
+
+def _read_by(source: ReportSource, contract: str | None) -> Iterator[str]:
+    """Yield the options that say how messages are read: the contract, the table contracts, and the parameters."""
+    if contract:
+        yield from ("--contract", contract)
+    if source.tables:
+        yield from ("--tables", _as_path(source.tables))
+    for name, value in sorted((source.parameters or {}).items()):
+        yield from ("--parameter", f"{name}={value}")
 
 
 def _in_file(paths: list[str], topic: str, partition: int, offset: int) -> list[str] | None:

@@ -28,6 +28,7 @@ from cdc_contracts.registry.core.stats.option_evidence import OpenColumn, open_c
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.core.stats.position_sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
 from cdc_contracts.registry.core.stats.second_parts import TimedColumns, timed_columns
+from cdc_contracts.registry.core.stats.source_kinds import SourceKind
 from cdc_contracts.registry.core.stats.stream_statistics import STREAM_CLASSES, ControlKind, StreamStatistics
 from cdc_contracts.registry.core.stats.substitute_evidence import SubstituteColumn, substitute_columns
 from cdc_contracts.registry.core.stats.table_drift import RowGroup, Shape
@@ -86,7 +87,8 @@ class Facts:
     `op_of_code` is the canonical op by the code alone, by which findings are counted: no flag is heeded.
 
     `track` is None if no order of positions is promised; `control` is the path and the name of an op without rows;
-    `unlisted` the finding on a table that no table contract lists.
+    `unlisted` the finding on a table that no table contract lists. `kind` is the kind of source that messages with rows
+    name, for reports.
     """
 
     subject: str
@@ -101,6 +103,7 @@ class Facts:
     written: WrittenRows | None
     timed: TimedColumns | None
     control: tuple[str, str] | None
+    kind: str | None
     unlisted: Finding | None
     exercised: tuple[CoverageItem, ...]
     severities: Severities
@@ -117,6 +120,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
     names, contract, fits = reading.names, verdict.version.reference, bool(verdict.fits)
     types = columns.types or {}
     forms = [form for result in types.values() if (form := columns.mapping.form_of(result)) is not None]
+    kind = reading.kind if fits and reading.holds_rows else None
     return Facts(
         subject=verdict.version.subject,
         contract=contract,
@@ -130,6 +134,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
         written=written_rows(reading, columns) if verdict.outcome == CONFORMING else None,
         timed=timed_columns(reading, columns) if verdict.outcome == CONFORMING else None,
         control=(reading.meaning.envelope.op.at, reading.op or "") if verdict.outcome == CONTROL else None,
+        kind=None if kind is None else show_known(kind, verdict.version),
         unlisted=_unlisted(reading),
         exercised=coverage_by(reading, contract, forms if reading.holds_rows else ()),
         severities=reading.reading_options.severities,
@@ -152,7 +157,10 @@ def count_facts(
 ) -> None:
     """Count records of one kind in stretches, each of one partition and table."""
     statistics = tally.statistics
-    if facts.unlisted is not None:  # first, since a stretch that is kept may grow by later ones
+    if facts.kind is not None:  # first, since a stretch that is kept may grow by later ones
+        for source, stretch in zip(sources, stretches, strict=True):
+            statistics.kinds.add(SourceKind(*source, facts.kind), stretch)
+    if facts.unlisted is not None:
         for source, table, stretch in zip(sources, tables, stretches, strict=True):
             tally.add_finding(facts.unlisted, table, _find_unlisted(facts, facts.unlisted, source, stretch))
     if facts.rows is not None:

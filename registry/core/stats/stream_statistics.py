@@ -9,6 +9,7 @@ from cdc_contracts.registry.core.stats.column_writing import ColumnWriting
 from cdc_contracts.registry.core.stats.option_evidence import OptionEvidence
 from cdc_contracts.registry.core.stats.position_sequences import Sequences, Stretch
 from cdc_contracts.registry.core.stats.second_parts import SecondParts
+from cdc_contracts.registry.core.stats.source_kinds import SourceKinds
 from cdc_contracts.registry.core.stats.substitute_evidence import SubstituteEvidence
 from cdc_contracts.registry.core.stats.table_drift import TableShapes
 from cdc_contracts.registry.core.validate.rule_coverage import RuleCoverage
@@ -30,8 +31,9 @@ class StreamStatistics:
     """The order of positions, the shapes of rows, the writing of columns, control messages, and rule coverage.
 
     `options` is what columns say of the options of their producer, `substitutes` are values that are also sent in place
-    of others, `controls` are the messages without rows, `rule_coverage` are the exercised rules, `parts` the parts of
-    seconds of Avro records that do not say what these count.
+    of others, `controls` are the messages without rows, `kinds` those with rows by the kind of their source,
+    `rule_coverage` are the exercised rules, `parts` the parts of seconds of Avro records that do not say what these
+    count.
 
     `severities` has the severities in this run of the drift classes that only a stream shows.
     """
@@ -43,6 +45,7 @@ class StreamStatistics:
     substitutes: SubstituteEvidence = field(default_factory=SubstituteEvidence)
     parts: SecondParts = field(default_factory=SecondParts)
     controls: dict[ControlKind, Stretch] = field(default_factory=dict)
+    kinds: SourceKinds = field(default_factory=SourceKinds)
     rule_coverage: RuleCoverage = field(default_factory=RuleCoverage)
     severities: dict[str, str] = field(default_factory=dict)
 
@@ -63,5 +66,6 @@ class StreamStatistics:
         self.parts.merge(other.parts)
         for kind, stretch in other.controls.items():
             self.add_control(kind, stretch)
+        self.kinds.merge(other.kinds)
         self.rule_coverage.update(other.rule_coverage)
         self.severities |= other.severities

@@ -199,3 +199,23 @@ def test_new_findings_that_a_report_does_not_list_are_counted():
     assert "Not listed: 2 new findings beyond the maximum that a report keeps." in notes(new)
     old = new | {"findings_other": {"findings": 0, "records": 12_000}}
     assert not any("maximum" in note or "more findings" in note for note in notes(old))
+
+
+@pytest.mark.parametrize(
+    ("severities", "counted"),
+    [
+        (["warning", "warning", "info"], "2 findings and 1 note"),
+        (["warning", "info", "info"], "1 finding and 2 notes"),
+        (["warning"], "1 finding"),
+    ],
+)
+def test_the_headline_counts_notes_apart_from_findings(severities, counted):
+    (one, *_) = example("drift")["findings"]
+    findings = [
+        one | {"severity": severity, "fingerprint": f"{place:016x}"} for place, severity in enumerate(severities)
+    ]
+    ledger = example("drift")["ledger"]
+    ledger |= {"conforming": ledger["conforming"] + ledger["quarantined"], "quarantined": 0, "contradicted": 0}
+    report = example("drift", findings=findings, ledger=ledger)
+
+    assert headline(report).startswith(f"{counted} in ")

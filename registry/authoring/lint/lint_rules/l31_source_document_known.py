@@ -1,3 +1,6 @@
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from cdc_contracts.registry.authoring.lint.lint_documents import find_unreadable
 from cdc_contracts.registry.authoring.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.authoring.lint.lint_run import LintRun
@@ -33,14 +36,19 @@ def source_documents_are_known(run: LintRun) -> Faults:
         root = str(file).removesuffix(source_documents.FILE)
         for version in run.versions:
             provenance = run.own.get(version.reference, {}).get("provenance")
-            source = provenance.get("document") if isinstance(provenance, dict) else None
-            if (
-                source
-                and version.subject != CANONICAL
-                and str(version.folder).startswith(root)
-                and source not in listed
-            ):
-                where = version.folder.joinpath("contract.yaml")
-                yield LintFault(
-                    where, f"a document of {source_documents.FILE}", str(source), ("provenance", "document")
-                )
+            for place, source in _cited(provenance) if isinstance(provenance, dict) else ():
+                shipped = version.subject != CANONICAL and str(version.folder).startswith(root)
+                if shipped and source not in listed:
+                    where = version.folder.joinpath("contract.yaml")
+                    yield LintFault(
+                        where, f"a document of {source_documents.FILE}", str(source), ("provenance", *place)
+                    )
+
+
+def _cited(provenance: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the documents that a contract cites, each with its place."""
+    if provenance.get("document"):
+        yield ("document",), provenance["document"]
+    by_kind = provenance.get("by_kind")
+    for kind, source in by_kind.items() if isinstance(by_kind, dict) else ():
+        yield ("by_kind", str(kind)), source

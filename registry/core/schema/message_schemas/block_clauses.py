@@ -7,10 +7,10 @@ from typing import Any
 
 from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.message.schema_block_types import block_of, holder_of
 from cdc_contracts.registry.core.schema.message_schemas.clauses import when, within
 from cdc_contracts.registry.core.schema.message_schemas.conditions import op_holds_rows
 from cdc_contracts.registry.core.schema.message_schemas.form_definitions import listed_types, type_columns
-from cdc_contracts.registry.core.validate.drift_rules.members_in_schema_block import block_of, holder_of
 
 
 def described_rows(version: Version) -> Iterator[dict[str, Any]]:

@@ -3,10 +3,9 @@ from typing import Any
 
 from cdc_contracts.registry.core.common.findings import ERROR
 from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer, split_pointer
-from cdc_contracts.registry.core.contract.column_model import ColumnTypes
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.reading import Reading
-from cdc_contracts.registry.core.message.schema_block_types import fields_of
+from cdc_contracts.registry.core.message.schema_block_types import block_of, fields_of, holder_of
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, Edits
 from cdc_contracts.registry.core.validate.rule_inputs import Reads
 from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView
@@ -28,17 +27,6 @@ def check(view: RuleView) -> Iterator[Breach]:
     for name in described:
         if name not in members:
             yield Breach(holder + join_pointer(name), "present", "absent")
-
-
-def block_of(meaning: Meaning) -> ColumnTypes | None:
-    """Return where the block is that describes the members beside it, if messages have one."""
-    types = meaning.columns.types
-    return types if types != "none" and types.names_encodings and types.field is not None else None
-
-
-def holder_of(meaning: Meaning) -> str:
-    """Return the place of the object whose members a block describes: the one that holds the images."""
-    return join_pointer(*split_pointer(meaning.images.pointers()[0])[:-1])
 
 
 def reads(meaning: Meaning) -> Reads:
