@@ -254,7 +254,9 @@ def _follow(
     from cdc_contracts.registry.core.common.atomic_files import check_place
     from cdc_contracts.spark_checks.engines.stopping import stopping
     from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
+    from cdc_contracts.spark_checks.streams.stream_batches import StreamRun
     from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics, serving_metrics
+    from cdc_contracts.spark_checks.streams.stream_samples import TopicStream
 
     if following.metrics_file is not None:
         check_place(following.metrics_file, kept=ending.targets or ())
@@ -267,12 +269,12 @@ def _follow(
         session = stack.enter_context(run_options.spark_session(place.spark, kafka=True, formats=formats))
         stop = stack.enter_context(stopping())
         follow = open_stream(
-            session, Checkpoint(checkpoint), place.wanted(session, command), validation, reporter,
-            fail_on=ending.fail_on, pace=following.pace, stop=stop, say=console.say,
+            TopicStream(session, Checkpoint(checkpoint), place.wanted(session, command)), validation,
+            StreamRun(following.pace, stop, reporter, console.say), fail_on=ending.fail_on,
         )  # fmt: skip
         if follow is not None:
             reporter.begin(follow)
-            _run(follow, following.pace, stop, reporter)
+            _run(follow, reporter)
         notifier.interrupted = stop.signal is not None
     _finish(follow, stop, ending)
 
@@ -289,10 +291,10 @@ def one_validation(
     return assigned[0]
 
 
-def _run(follow: Follow, pace: Pace, stop: Stop, reporter: ProgressReporter) -> None:
+def _run(follow: Follow, reporter: ProgressReporter) -> None:
     """Run the stream; an error that ends it is raised after the report of the records read."""
     try:
-        follow.run(pace, stop)
+        follow.run()
     except CdcContractsError as error:
         if isinstance(error, LedgerError):
             reporter.metrics.note_unreconciled()
