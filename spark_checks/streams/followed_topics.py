@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.stats.row_changes import RowChanges
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.auditing import audit_input
-from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.decoding import Origin, Output, decode_input
 from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.inputs.sources import TopicInput
 from cdc_contracts.spark_checks.kafka.failures import RecordsGone
@@ -61,7 +61,7 @@ def open_decode(
     """
 
     def validate(source: TopicInput, within: ValidationContext, key: WriteKey, earlier: RowChanges) -> ValidatedBatch:
-        decoded = decode_input(engine, source, within, output, fail_on=fail_on, key=key, earlier=earlier)
+        decoded = decode_input(engine, source, within, output, fail_on=fail_on, origin=Origin(key, earlier))
         for line in describe_unfollowed(decoded.record):
             run.say(f"batch {key.number}: {line}")
         tally = decoded.tally or audit_again(source, within, key, decoded.report)
