@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from cdc_contracts.registry.core.common.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.core.detect.detection import hint_undetected
 from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
-from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
 from cdc_contracts.registry.core.report.recorded_evidence import decide_again, evidence_of
 from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
@@ -91,14 +91,9 @@ def decode_input(
         validated = attempt.validate(watch)
         report = build_report(
             validated.tally,
-            catalogue=validation.catalogue,
-            contract=validation.declared,
-            source=source.describe(validated.tally, spans),
-            spans=spans,
+            AppliedContract(validation.catalogue, validation.declared, detection, found.ranges, found),
+            ReadRange(source.describe(validated.tally, spans), spans),
             fail_on=fail_on,
-            detection=detection,
-            versions=found.ranges,
-            validation=found,
             earlier=origin.earlier,
             taken=sampled.evidence,
         )

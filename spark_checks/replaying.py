@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.common.exit_codes import PASS
-from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
 from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
@@ -97,11 +97,12 @@ def report_nothing(source: QuarantineInput, validation: ValidationContext | Unde
     """Return the report if no record is left in quarantine: the verdict is good."""
     report = build_report(
         Tally(),
-        catalogue=validation.catalogue,
-        contract=validation.declared,
-        source=source.describe(Tally(), {}),
-        spans={},
+        AppliedContract(
+            validation.catalogue,
+            validation.declared,
+            versions=validation.ranges if isinstance(validation, ValidationContext) else None,
+        ),
+        ReadRange(source.describe(Tally(), {}), {}),
         fail_on=fail_on,
-        versions=validation.ranges if isinstance(validation, ValidationContext) else None,
     )
     return replace(report, verdict=PASS)
