@@ -18,7 +18,7 @@ from cdc_contracts.registry.core.common.similar_names import similar_names
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts
 from cdc_contracts.registry.core.engine.kernel import Kernel, paced
 from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
-from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
 from cdc_contracts.registry.core.report.report_model import ReportSource
 from cdc_contracts.registry.core.report.stored_reports import write_document
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
@@ -88,10 +88,8 @@ class BatchValidator:
                 tally.merge(self._kernel.audit(records, ceiling=tally.chains.ceiling))
         report = build_report(
             tally,
-            catalogue=self._validation.catalogue,
-            contract=self._validation.declared,
-            source=ReportSource(kind="dataframe"),
-            spans={},
+            AppliedContract(self._validation.catalogue, self._validation.declared),
+            ReadRange(ReportSource(kind="dataframe"), {}),
             fail_on=fail_on,
         )
         return read_report(json.loads(json.dumps(write_document(report))))

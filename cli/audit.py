@@ -55,13 +55,13 @@ def audit_topic(
     open_validation = profiling.with_profile(
         partial(validating.open_validation, reading=reading, show_values=show_values), against
     )
+    ending = report_output.Ending(fail_on, as_json, report, known, new_baseline, against, allow_empty)
     if topic_options.is_followed(stream, reading, brokers):
         if new_versions is not None:
             raise UsageError(
                 "--write-versions cannot be combined with --follow",
                 hint="Leave out --follow to audit what is there now.",
             )
-        ending = follow_options.Ending(fail_on, as_json, report, known, new_baseline, against, allow_empty)
         topic_options.follow_audit(
             names, reading, brokers, validating.contract, open_validation, validating.ranged_topics, stream, ending
         )
@@ -75,10 +75,7 @@ def audit_topic(
         if new_versions is not None:
             catalogue, reading_options, _ = validating.open_reading_options()
             write_versions(result, new_versions, catalogue, reading_options.options)
-        run_options.finish(
-            result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline,
-            bookmarks=bookmarks, against=against, allow_empty=allow_empty,
-        )  # fmt: skip
+        run_options.finish(result, code, ending, bookmarks)
 
 
 @app.command("file", short_help="Validate messages of files or folders.")
@@ -116,6 +113,4 @@ def audit_file(
         if new_versions is not None:
             catalogue, reading_options, _ = validating.open_reading_options()
             write_versions(result, new_versions, catalogue, reading_options.options)
-        run_options.finish(
-            result, code, as_json=as_json, targets=report, known=known, new_baseline=new_baseline, against=against,
-        )  # fmt: skip
+        run_options.finish(result, code, report_output.Ending(fail_on, as_json, report, known, new_baseline, against))

@@ -51,7 +51,7 @@ def decode_topic(
     wanted, connection = run_options.parse_topic_options(start, end, client)
     if stream.follow:
         place = follow_options.StreamPlace(connection, topics, wanted if start else None, chosen)
-        ending = follow_options.Ending(fail_on, as_json, report, allow_empty=allow_empty)
+        ending = report_output.Ending(fail_on, as_json, report, allow_empty=allow_empty)
         follow_options.follow_decode(stream, place, validation, ending, output, command)
         return
     with run_options.start_engine(chosen, kafka=True, formats=[output.table_format]) as engine:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
-from cdc_contracts.registry.core.report.audit_report import Span, build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, Span, build_report
 from cdc_contracts.registry.core.report.combined_reports import combine_reports
 from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.partition_tallies import Source
@@ -73,19 +73,19 @@ def audit_input(
     spans = _spans_read(source, tally, stopped=stopped is not None) if found is not None else {}
     report = build_report(
         tally,
-        catalogue=validation.catalogue,
-        contract=validation.declared,
-        source=source.describe(tally, spans),
-        spans=spans,
+        AppliedContract(
+            validation.catalogue, validation.declared, detection, found.ranges if found is not None else None, found
+        ),
+        ReadRange(
+            source.describe(tally, spans),
+            spans,
+            wanted=source.spans,
+            sample=describe_sample(source.sample) if source.sample is not None else None,
+            stopped=stopped,
+        ),
         fail_on=fail_on,
-        detection=detection,
-        sample=describe_sample(source.sample) if source.sample is not None else None,
-        stopped=stopped,
-        wanted=source.spans,
         show_values=validation.reading_options.show_values,
         profiled=validation.reading_options.profiled,
-        versions=found.ranges if found is not None else None,
-        validation=found,
     )
     return Audited(tally, report)
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.thresholds import parse_threshold
 from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
-from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
 from cdc_contracts.registry.core.report.report_model import ReportSource
 from cdc_contracts.registry.core.report.stored_reports import write_document
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
@@ -96,7 +96,7 @@ def _report_work(validation: ValidationContext, fail_on: str) -> Work:
         tally = merge_tallies(read_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
         source = ReportSource(kind="dataframe", blank_lines=0)
         found = open_bundle(spec.documents)
-        report = build_report(tally, catalogue=found, contract=spec.declared, source=source, spans={}, fail_on=fail_on)
+        report = build_report(tally, AppliedContract(found, spec.declared), ReadRange(source, {}), fail_on=fail_on)
         yield pa.RecordBatch.from_arrays(
             [pa.array([json.dumps(write_document(report), ensure_ascii=False)])], schema=_REPORT
         )

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from cdc_contracts.registry.core.common.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.core.detect.detection import hint_undetected
 from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
-from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
 from cdc_contracts.registry.core.report.recorded_evidence import decide_again, evidence_of
 from cdc_contracts.registry.core.report.report_model import Report
-from cdc_contracts.registry.core.stats.row_changes import RowChanges
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
@@ -24,8 +23,7 @@ from cdc_contracts.spark_checks.inputs.option_samples import SampledOptions, che
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
-from cdc_contracts.spark_checks.runs.transactions import Attempt, Output, Replay
-from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
+from cdc_contracts.spark_checks.runs.transactions import REQUESTED, Attempt, Origin, Output
 from cdc_contracts.spark_checks.tasks.spark_tasks import Watch
 
 
@@ -52,16 +50,13 @@ def decode_input(
     output: Output,
     *,
     fail_on: str,
-    key: WriteKey | None = None,
-    replay: Replay | None = None,
+    origin: Origin = REQUESTED,
     watch: Watch | None = None,
-    earlier: RowChanges | None = None,
 ) -> DecodedRun:
     """Decode every record of the input, read once, into the directory of the output.
 
-    `key` is given for a batch of a stream, `replay` if the input is the quarantine of the directory itself; any other
-    run is identified by what it reads and what it validates against. `earlier` are the key chains of the previous
-    batches. The rows count only when the whole run has succeeded. If a record or key chains prove another version
+    A run that is neither a batch of a stream nor a replay is identified by what it reads and what it validates against.
+    The rows count only when the whole run has succeeded. If a record or key chains prove another version
     than the declared one, and the range holds records that the two read differently, nothing is published unless
     `trust_contract`.
 
@@ -81,16 +76,16 @@ def decode_input(
     spans, runs = source.spans, output.runs
     past = runs.past()
     runs.begun.check_write_mode(output.write_mode, past)
-    found, sampled = _with_options(engine, source, found, past, key, replay)
+    found, sampled = _with_options(engine, source, found, past, origin)
     if not output.replace:
         check_sample(sampled, past.layouts())
-    run, topics = _name(engine, source, found, key, replay)
-    redacts = key is None and replay is None
+    run, topics = _name(engine, source, found, origin)
+    redacts = origin == REQUESTED
     if (done := _recorded(output, past, run, fail_on, redacts=redacts)) is not None:
         return done
     topics = topics or source.topic_ids(engine)  # the topic of a finished batch may have been deleted
-    overlapping = _overlapping(past, run, source, output, topics, found.fingerprint) if replay is None else ()
-    attempt = Attempt(engine, source, found, output, run, topics, overlapping, key, replay)
+    overlapping = _overlapping(past, run, source, output, topics, found.fingerprint) if origin.replay is None else ()
+    attempt = Attempt(engine, source, found, output, run, topics, overlapping, origin)
     runs.begun.check_topics(topics, past, without=attempt.gone)
     runs.begun.check_cut_off(run, spans)
     runs.begun.check_repeats(run, dropped=output.drop_duplicates)
@@ -98,19 +93,14 @@ def decode_input(
         validated = attempt.validate(watch)
         report = build_report(
             validated.tally,
-            catalogue=validation.catalogue,
-            contract=validation.declared,
-            source=source.describe(validated.tally, spans),
-            spans=spans,
+            AppliedContract(validation.catalogue, validation.declared, detection, found.ranges, found),
+            ReadRange(source.describe(validated.tally, spans), spans),
             fail_on=fail_on,
-            detection=detection,
-            versions=found.ranges,
-            validation=found,
-            earlier=earlier,
+            earlier=origin.earlier,
             taken=sampled.evidence,
         )
         withheld = None if output.trust_contract else decide_run(evidence_of(report), fail_on).withheld
-        moved = replay is None or any(one.read > one.quarantined for one in validated.tally.partitions.values())
+        moved = origin.replay is None or any(one.read > one.quarantined for one in validated.tally.partitions.values())
         record = None
         if withheld is None and moved:
             record, report = attempt.publish(validated, report)
@@ -129,17 +119,17 @@ def decode_input(
 
 
 def _with_options(
-    engine: Engine, source: Input, found: ValidationContext, past: PastRuns, key: WriteKey | None, replay: Replay | None
+    engine: Engine, source: Input, found: ValidationContext, past: PastRuns, origin: Origin
 ) -> tuple[ValidationContext, SampledOptions]:
     """Return the context with the options of the producer that are taken before the run, and what a sample says.
 
     A batch has those of its stream, a replay those of the runs whose quarantine it reads, and a run that is repeated
     those that it had.
     """
-    if key is not None:
+    if origin.key is not None:
         return found, SampledOptions()
-    if replay is not None:
-        kept = [set(one.options.items()) for one in past if one.run in replay.of]
+    if origin.replay is not None:
+        kept = [set(one.options.items()) for one in past if one.run in origin.replay.of]
         return take_options(found, lambda: (), dict(set.intersection(*kept) if kept else ()))
     for one in past:
         stated = found.reading_options.options.items()
@@ -152,13 +142,13 @@ def _with_options(
 
 
 def _name(
-    engine: Engine, source: Input, validation: ValidationContext, key: WriteKey | None, replay: Replay | None
+    engine: Engine, source: Input, validation: ValidationContext, origin: Origin
 ) -> tuple[str, Mapping[str, str]]:
     """Return the name of the run, and the topic ids that are part of it."""
-    if replay is not None:
-        return replay.begin(validation), {}
-    if key is not None:
-        return name_batch(key), {}
+    if origin.replay is not None:
+        return origin.replay.begin(validation), {}
+    if origin.key is not None:
+        return name_batch(origin.key), {}
     topics = source.topic_ids(engine)
     return name_run(source.spans, validation.fingerprint, topics), topics
 
@@ -219,4 +209,4 @@ def _check_redaction(done: DecodedRun, output: Output) -> None:
         )
 
 
-__all__ = ["DecodedRun", "Output", "decode_input"]
+__all__ = ["DecodedRun", "Origin", "Output", "decode_input"]

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.common.exit_codes import PASS
-from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
 from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
-from cdc_contracts.spark_checks.decoding import DecodedRun, Output, decode_input
+from cdc_contracts.spark_checks.decoding import DecodedRun, Origin, Output, decode_input
 from cdc_contracts.spark_checks.engines.engines import Engine
 from cdc_contracts.spark_checks.runs.intent_log import LoggedReplay
 from cdc_contracts.spark_checks.runs.quarantine_files import QuarantineInput, list_quarantine
@@ -84,7 +84,9 @@ def replay_quarantine(
     """
     replay = QuarantineReplay(output, source)
     begun = output.runs.begun.replay()
-    decoded = decode_input(engine, source, validation, output, fail_on=fail_on, replay=replay, watch=watch)
+    decoded = decode_input(
+        engine, source, validation, output, fail_on=fail_on, origin=Origin(replay=replay), watch=watch
+    )
     cut_off = begun is not None and begun.run == decoded.run
     if not (cut_off and decoded.withheld):
         output.runs.begun.forget(decoded.run)
@@ -95,11 +97,12 @@ def report_nothing(source: QuarantineInput, validation: ValidationContext | Unde
     """Return the report if no record is left in quarantine: the verdict is good."""
     report = build_report(
         Tally(),
-        catalogue=validation.catalogue,
-        contract=validation.declared,
-        source=source.describe(Tally(), {}),
-        spans={},
+        AppliedContract(
+            validation.catalogue,
+            validation.declared,
+            versions=validation.ranges if isinstance(validation, ValidationContext) else None,
+        ),
+        ReadRange(source.describe(Tally(), {}), {}),
         fail_on=fail_on,
-        versions=validation.ranges if isinstance(validation, ValidationContext) else None,
     )
     return replace(report, verdict=PASS)

@@ -15,7 +15,7 @@ from topics import SCENARIOS as CATALOGUE
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.detect.topic_samples import find_validation
 from cdc_contracts.registry.core.engine.kernel import Kernel
-from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
 from cdc_contracts.registry.core.report.report_model import Report, ReportSource
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
 from cdc_contracts.registry.core.stats.tally import Tally
@@ -65,9 +65,11 @@ def validate(
             tally.merge(written.tally)
             changes.append(written.changes)
     report = build_report(
-        tally, catalogue=CATALOGUE, contract=contract or "auto", source=ReportSource(kind="file"), spans={},
-        fail_on="error", detection=detection, versions=found.ranges, validation=found,
-    )  # fmt: skip
+        tally,
+        AppliedContract(CATALOGUE, contract or "auto", detection, found.ranges, found),
+        ReadRange(ReportSource(kind="file"), {}),
+        fail_on="error",
+    )
     withheld = not trusted and decide_run(report.evidence, "error").withheld is not None
     rows = [] if withheld else [row for part in changes for row in part.to_pylist()]
     published = frozenset((row["partition"], row["offset"]) for row in rows)

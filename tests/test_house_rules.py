@@ -16,6 +16,7 @@ from cdc_contracts.spark_checks.spark.jars import find_java
 
 ROOT = Path(__file__).parents[1]
 TOOLS = Path(sys.executable).parent
+LAYERS = ("api", "cli", "registry", "spark_checks", "testing")
 
 
 @pytest.mark.parametrize(
@@ -80,9 +81,8 @@ def _hints(tree):
 
 
 def test_every_hint_of_an_error_is_a_sentence():
-    layers = ("api", "cli", "registry", "spark_checks", "testing")
     reported = []
-    for path in (path for layer in layers for path in sorted((ROOT / layer).rglob("*.py"))):
+    for path in (path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))):
         for hint in _hints(ast.parse(path.read_text(encoding="utf-8"))):
             for first, last in _literal_ends(hint):
                 begins = first is None or first[0].isupper() or first[0] in "`|\n"
@@ -90,6 +90,64 @@ def test_every_hint_of_an_error_is_a_sentence():
                 if not (begins and ends):
                     reported.append(f"{path.relative_to(ROOT)}:{hint.lineno}: {ast.unparse(hint)}")
     assert reported == [], "a hint begins with a capital letter or a code span, and ends with a full stop"
+
+
+MOST_FIELDS = 17
+MOST_PARAMETERS = 8
+WIDE = {
+    "Meaning": "contract.yaml, whose keys are a published format",
+    "Report": "the JSON report, whose members are a published format",
+    "ReportedFinding": "a finding of the JSON report",
+    "RunRecord": "the record of a run, which other releases read",
+    "Change": "a row of changes/, a field for each column",
+    "Tally": "the counts of a run, which are merged one by one and never passed on in parts",
+}
+"""Classes with more fields, and why nothing in them travels together."""
+
+
+def _classes_and_functions():
+    for path in (path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                yield path.relative_to(ROOT), node
+
+
+def _own_fields(node):
+    named = [one for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)]
+    return [one.target.id for one in named if "ClassVar" not in ast.unparse(one.annotation)]
+
+
+def _parameters(node):
+    given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return [one.arg for one in given if one.arg not in ("self", "cls")]
+
+
+def _is_command(node):
+    """Whether a function is a command, whose parameters are the options that a user reads in its help."""
+    return any(name in ast.unparse(node.args) for name in ("typer.Option(", "typer.Argument("))
+
+
+def test_what_has_many_fields_holds_values_that_belong_together_as_one():
+    classes = [(path, node) for path, node in _classes_and_functions() if isinstance(node, ast.ClassDef)]
+    options = {node.name for path, node in classes if "typer.Option(" in ast.unparse(node)}
+    wide = {
+        node.name: f"{path}: {len(names)}"
+        for path, node in classes
+        if len(names := _own_fields(node)) > MOST_FIELDS and node.name not in options
+    }
+    assert {name: where for name, where in wide.items() if name not in WIDE} == {}
+    assert WIDE.keys() <= wide.keys(), "leave out those that have become smaller"
+
+
+def test_a_function_takes_values_that_belong_together_as_one():
+    wide = [
+        f"{path}: {node.name} takes {len(names)}"
+        for path, node in _classes_and_functions()
+        if not isinstance(node, ast.ClassDef)
+        and len(names := _parameters(node)) > MOST_PARAMETERS
+        and not _is_command(node)
+    ]
+    assert wide == []
 
 
 def test_no_test_gives_up_on_a_server_after_the_time_that_a_client_takes_by_itself():

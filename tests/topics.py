@@ -136,17 +136,17 @@ def cut(text: str | None, digits: int | None, *, instants: bool) -> str | None:
 
 def as_decoded(text, source_type, can):
     """Canonical text as a dialect may hold it: cut where it keeps less, in another kind where it has no own."""
-    kind, family = can.kind_of(source_type), source_type.partition("(")[0].split()[0]
+    kind, family = can.types.kind_of(source_type), source_type.partition("(")[0].split()[0]
     if text is None or kind == "text":
         return text
     if (
         family == "decimal"
         and "," in source_type
-        and can.type_name_of(source_type) not in (source_type, None)
-        and ("," in can.type_name_of(source_type))
+        and can.types.type_name_of(source_type) not in (source_type, None)
+        and ("," in can.types.type_name_of(source_type))
     ):
         scale = int(source_type.rstrip(")").rpartition(",")[2])  # the message has the digits alone
         return f"{text.partition('.')[0]}.{text.partition('.')[2]:0<{scale}}"
     if family in ("date", "datetime") and kind == "timestamp":  # one type for all moments, counted in milliseconds
         text += "T00:00:00Z" if family == "date" else "Z"
-    return cut(text, can.fraction_digits(source_type), instants=True)
+    return cut(text, can.types.fraction_digits(source_type), instants=True)

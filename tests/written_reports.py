@@ -1,5 +1,6 @@
 """Reports as the documents that machines read: tests give and assert these, and the product gets its models."""
 
+import dataclasses
 import functools
 import json
 
@@ -12,6 +13,7 @@ from cdc_contracts.registry.core.report import (
     report_wording,
     version_proposals,
 )
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange
 from cdc_contracts.registry.core.report.html_page import render_page as _render_page
 from cdc_contracts.registry.core.report.report_formats import write_reports as _write_reports
 from cdc_contracts.registry.core.report.report_junit import render_junit as _render_junit
@@ -54,9 +56,15 @@ def report_of(document):
     return msgspec.convert(least | document, Report)
 
 
-def build_report(tally, *, source=None, **asked):
+def build_report(tally, *, source=None, spans, **asked):
+    """The JSON of a report; what is asked for by name goes to the contract, to the range, or to the report itself."""
     described = msgspec.convert(source or {"kind": "kafka"}, ReportSource)
-    return document_of(audit_report.build_report(tally, source=described, **asked))
+    applied, read = (
+        {one.name: asked.pop(one.name) for one in dataclasses.fields(group) if one.name in asked}
+        for group in (AppliedContract, ReadRange)
+    )
+    report = audit_report.build_report(tally, AppliedContract(**applied), ReadRange(described, spans, **read), **asked)
+    return document_of(report)
 
 
 def _with_documents(function):

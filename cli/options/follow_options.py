@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_contracts.cli.options.connection_options import Connection
-    from cdc_contracts.registry.core.report.baseline import Baseline
-    from cdc_contracts.registry.core.report.profile_baseline import ProfileBaseline
     from cdc_contracts.registry.core.report.report_model import Report
     from cdc_contracts.registry.core.stats.partition_tallies import Source
     from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
@@ -133,27 +131,10 @@ class StreamPlace:
 
 
 @dataclass
-class Ending:
-    """The report files of a stream, written after each batch and at its end."""
-
-    fail_on: str
-    as_json: bool
-    targets: Sequence[Path] | None
-    known: Baseline | None = None
-    new_baseline: Path | None = None
-    against: ProfileBaseline | None = None
-    allow_empty: bool = False
-
-    def compare(self, report: Report, new_baseline: Path | None = None) -> Report:
-        """Return a report with changes of its profile and without known findings; write a baseline if requested."""
-        return report_output.compare_with(report, self.known, new_baseline, self.against)
-
-
-@dataclass
 class ProgressReporter:
     """Writes the progress of a stream after each batch: a line, the report files, and metrics."""
 
-    ending: Ending
+    ending: report_output.Ending
     metrics: StreamMetrics
     metrics_file: Path | None
     notifier: Notifier
@@ -209,7 +190,7 @@ class ProgressReporter:
 
 
 def follow_audit(
-    following: Following, place: StreamPlace, validation: ValidationContext | Undetected, ending: Ending
+    following: Following, place: StreamPlace, validation: ValidationContext | Undetected, ending: report_output.Ending
 ) -> None:
     """Validate every message of topics, existing and new ones."""
     from cdc_contracts.spark_checks.streams.followed_topics import open_audit
@@ -224,7 +205,7 @@ def follow_decode(
     following: DecodeFollowing,
     place: StreamPlace,
     validation: ValidationContext | Undetected,
-    ending: Ending,
+    ending: report_output.Ending,
     output: output_options.OutputOptions,
     command: typer.Context,
 ) -> None:
@@ -246,7 +227,7 @@ def _follow(
     place: StreamPlace,
     command: str,
     validation: ValidationContext | Undetected,
-    ending: Ending,
+    ending: report_output.Ending,
     open_stream: Callable[..., Follow | None],
     formats: Sequence[str] = (),
 ) -> None:
@@ -254,7 +235,9 @@ def _follow(
     from cdc_contracts.registry.core.common.atomic_files import check_place
     from cdc_contracts.spark_checks.engines.stopping import stopping
     from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
+    from cdc_contracts.spark_checks.streams.stream_batches import StreamRun
     from cdc_contracts.spark_checks.streams.stream_metrics import StreamMetrics, serving_metrics
+    from cdc_contracts.spark_checks.streams.stream_samples import TopicStream
 
     if following.metrics_file is not None:
         check_place(following.metrics_file, kept=ending.targets or ())
@@ -267,12 +250,12 @@ def _follow(
         session = stack.enter_context(run_options.spark_session(place.spark, kafka=True, formats=formats))
         stop = stack.enter_context(stopping())
         follow = open_stream(
-            session, Checkpoint(checkpoint), place.wanted(session, command), validation, reporter,
-            fail_on=ending.fail_on, pace=following.pace, stop=stop, say=console.say,
+            TopicStream(session, Checkpoint(checkpoint), place.wanted(session, command)), validation,
+            StreamRun(following.pace, stop, reporter, console.say), fail_on=ending.fail_on,
         )  # fmt: skip
         if follow is not None:
             reporter.begin(follow)
-            _run(follow, following.pace, stop, reporter)
+            _run(follow, reporter)
         notifier.interrupted = stop.signal is not None
     _finish(follow, stop, ending)
 
@@ -289,10 +272,10 @@ def one_validation(
     return assigned[0]
 
 
-def _run(follow: Follow, pace: Pace, stop: Stop, reporter: ProgressReporter) -> None:
+def _run(follow: Follow, reporter: ProgressReporter) -> None:
     """Run the stream; an error that ends it is raised after the report of the records read."""
     try:
-        follow.run(pace, stop)
+        follow.run()
     except CdcContractsError as error:
         if isinstance(error, LedgerError):
             reporter.metrics.note_unreconciled()
@@ -302,7 +285,7 @@ def _run(follow: Follow, pace: Pace, stop: Stop, reporter: ProgressReporter) -> 
         raise
 
 
-def _finish(follow: Follow | None, stop: Stop, ending: Ending) -> None:
+def _finish(follow: Follow | None, stop: Stop, ending: report_output.Ending) -> None:
     if follow is None:
         console.say("stopped before anything was read")
         raise typer.Exit(TERMINATED if stop.signal == signal.SIGTERM else INTERRUPTED)
@@ -318,7 +301,7 @@ def _finish(follow: Follow | None, stop: Stop, ending: Ending) -> None:
     raise typer.Exit(report_output.code_of(own, allow_empty=ending.allow_empty))
 
 
-def _print_end(follow: Follow, ending: Ending) -> Report:
+def _print_end(follow: Follow, ending: report_output.Ending) -> Report:
     report = ending.compare(follow.report(follow.whole), ending.new_baseline)
     report_output.print_report(report, as_json=ending.as_json, targets=ending.targets)
     output_options.print_repeats(report.repeats)

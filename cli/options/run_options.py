@@ -22,8 +22,6 @@ from cdc_contracts.registry.core.common.extras import has_extra, install_command
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_contracts.registry.core.report.baseline import Baseline
-    from cdc_contracts.registry.core.report.profile_baseline import ProfileBaseline
     from cdc_contracts.registry.core.report.report_model import Report
     from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.engines.engines import Engine, Input
@@ -349,16 +347,12 @@ def watch_audit(
     return report, EXIT_CODES[report.verdict]
 
 
-def finish(
-    report: Report, code: int, *, as_json: bool, targets: Sequence[Path] | None,
-    known: Baseline | None = None, new_baseline: Path | None = None, bookmarks: Bookmarks | None = None,
-    against: ProfileBaseline | None = None, allow_empty: bool = False,
-) -> None:  # fmt: skip
+def finish(report: Report, code: int, ending: report_output.Ending, bookmarks: Bookmarks | None = None) -> None:
     """Print the report without known findings, write `bookmarks`, and end with the exit code."""
-    result = report_output.compare_with(report, known, new_baseline, against)
+    result = ending.compare(report, ending.new_baseline)
     if code == EXIT_CODES[report.verdict]:
-        code = report_output.code_of(result, allow_empty=allow_empty)
-    report_output.print_report(result, as_json=as_json, targets=targets)
+        code = report_output.code_of(result, allow_empty=ending.allow_empty)
+    report_output.print_report(result, as_json=ending.as_json, targets=ending.targets)
     if bookmarks is not None:
         bookmarks.write(report.ledger)
     raise typer.Exit(code)

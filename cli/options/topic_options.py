@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cdc_contracts.cli.options import follow_options, run_options, validation_options
 from cdc_contracts.cli.options.version_options import fit_validation
+from cdc_contracts.cli.output import report_output
 from cdc_contracts.registry.core.common.errors import UsageError
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def is_followed(
 
 def follow_audit(
     topics: Sequence[str] | None, reading: run_options.RunOptions, brokers: run_options.Brokers, contract: str | None,
-    open_validation: OpenValidation, ranged: Ranged, stream: follow_options.Following, ending: follow_options.Ending,
+    open_validation: OpenValidation, ranged: Ranged, stream: follow_options.Following, ending: report_output.Ending,
 ) -> None:  # fmt: skip
     """Validate every message of topics, existing and new ones."""
     _check_choice(topics, brokers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,6 +56,23 @@ def open_baseline(path: Path | None) -> Baseline | None:
     from cdc_contracts.registry.core.report.baseline import read_baseline
 
     return read_baseline(path) if path is not None else None
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What is done with the report at the end of a run, and of a stream after each batch."""
+
+    fail_on: str
+    as_json: bool
+    targets: Sequence[Path] | None
+    known: Baseline | None = None
+    new_baseline: Path | None = None
+    against: ProfileBaseline | None = None
+    allow_empty: bool = False
+
+    def compare(self, report: Report, new_baseline: Path | None = None) -> Report:
+        """Return a report with changes of its profile and without known findings; write a baseline if requested."""
+        return compare_with(report, self.known, new_baseline, self.against)
 
 
 def compare_with(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from cdc_contracts.registry.core.common.errors import UnavailableError, UsageErr
 from cdc_contracts.registry.core.report.audit_report import Spans
 from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.positions import write_positions
+from cdc_contracts.registry.core.stats.row_changes import RowChanges
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.tables.canonical.layout_resolution import resolve_run_layouts
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED, Layouts, TableName
@@ -144,12 +145,28 @@ class Replay(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Origin:
+    """What a run is for, if it is not a range that somebody asked for: a batch of a stream, or a replay.
+
+    `key` names the batch, and `earlier` are the key chains of the batches before it. A `replay` reads the quarantine of
+    the output itself.
+    """
+
+    key: WriteKey | None = None
+    earlier: RowChanges | None = None
+    replay: Replay | None = None
+
+
+REQUESTED: Final = Origin()
+"""A run of a range that somebody asked for."""
+
+
 @dataclass
 class Attempt:
     """One attempt at a run: what it reads, what it validates against, and which runs it replaces.
 
-    `topics` are the broker's ids of the topics of the source. `key` is given for a batch of a stream, `replay` if the
-    source is the quarantine of the output itself.
+    `topics` are the broker's ids of the topics of the source.
     """
 
     engine: Engine
@@ -159,8 +176,7 @@ class Attempt:
     run: str
     topics: Mapping[str, str]
     replaces: Sequence[PastRun] = ()
-    key: WriteKey | None = None
-    replay: Replay | None = None
+    origin: Origin = REQUESTED
     _layouts: Layouts = field(default_factory=dict, init=False)
 
     @cached_property
@@ -187,7 +203,7 @@ class Attempt:
         work = decode_work(describe_validation(self.validation), plan, watch)
         validated = merge_results(read_results(self.engine.run_in_order(self.source, work, mergeable=True)))
         noted = 0 if output.keeps_changes else validated.rows.total()
-        check_rows(validated.tally, validated.parts, noted, replay=self.replay is not None)
+        check_rows(validated.tally, validated.parts, noted, replay=self.origin.replay is not None)
         return validated
 
     def publish(self, validated: DecodeResult, report: Report) -> tuple[RunRecord, Report]:
@@ -198,7 +214,7 @@ class Attempt:
         """
         output, runs, spans, validation = self.output, self.output.runs, self.source.spans, self.validation
         past = runs.past()  # others may have finished while this one validated
-        query = None if self.key is None else self.key.writer
+        query = None if self.origin.key is None else self.origin.key.writer
         comparable = runs.begun.comparable(self.run, past)
         repeats = Repeats()
         if output.keeps_changes:
@@ -207,11 +223,11 @@ class Attempt:
             )
             report = replace(report, repeats=repeats.report(dropped=output.drop_duplicates))
         resets, emptied = self._finalize(validated, past)
-        if self.replay is None and not output.tables.replaceable:
+        if self.origin.replay is None and not output.tables.replaceable:
             runs.begun.add(self._begun(comparable))
         tables = self._type(validated, repeats, emptied)
         ledger = ledger_rows(validated.tally, spans, repeats.by_source(), dropped=output.drop_duplicates)
-        if self.replay is not None:
+        if self.origin.replay is not None:
             ledger = moved_rows(ledger)
         record = RunRecord(
             run=self.run,
@@ -232,12 +248,12 @@ class Attempt:
             positions=write_positions(validated.positions.whole()),
             topics=dict(sorted(self.topics.items())),
             upheavals=tuple(resets),
-            stream=write_stream(self.key),
+            stream=write_stream(self.origin.key),
             current=output.tables.keeps_current,
             drops_repeats=output.drop_duplicates,
-            redacted=output.redact and self.replay is None,
+            redacted=output.redact and self.origin.replay is None,
             outputs=UNSET if output.keeps_changes else (TABLES,),
-            replay=self.replay.record(validated.tally) if self.replay is not None else None,
+            replay=self.origin.replay.record(validated.tally) if self.origin.replay is not None else None,
         )
         runs.commit(record, report, replaced=self.gone - {self.run}, check=self._check)
         return record, report
@@ -249,7 +265,7 @@ class Attempt:
     def _begun(self, compared: PastRuns) -> Intent:
         output = self.output
         return Intent(
-            self.run, self.validation.declared, self.key, self.source.spans, self.topics, output.write_mode,
+            self.run, self.validation.declared, self.origin.key, self.source.spans, self.topics, output.write_mode,
             output.drop_duplicates, compared.names,
         )  # fmt: skip
 
@@ -260,7 +276,7 @@ class Attempt:
 
     @property
     def _quarantine(self) -> Quarantine:
-        if self.replay is not None:
+        if self.origin.replay is not None:
             return Quarantine.LEFT
         return Quarantine.REDACTED if self.output.redact else Quarantine.WHOLE
 
@@ -296,7 +312,7 @@ class Attempt:
         layouts = {name: layout for name, layout in self._layouts.items() if name in concerned}
         if not self.output.keeps_changes:
             provisional = self._read_again(provisional, layouts)
-        key = self.key or WriteKey(self.run, 0)
+        key = self.origin.key or WriteKey(self.run, 0)
         order = WriteOrder(self.place, key, changes, layouts, emptied, provisional)
         written = self.output.tables.write(self.engine, order)
         check_typed(validated.rows, dropped, written.rows)
@@ -325,5 +341,5 @@ class Attempt:
         check_settled(finished.layouts(without=self.gone), self._layouts)
         self.output.runs.begun.check_topics(self.topics, finished, without=self.gone)
         self.output.runs.begun.check_write_mode(self.output.write_mode, finished)
-        if self.replay is not None:
-            self.replay.check()
+        if self.origin.replay is not None:
+            self.origin.replay.check()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -16,48 +15,33 @@ from cdc_contracts.registry.core.stats.row_changes import RowChanges
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.auditing import audit_input
-from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.decoding import Origin, Output, decode_input
 from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
-from cdc_contracts.spark_checks.engines.stopping import Stop
 from cdc_contracts.spark_checks.inputs.sources import TopicInput
 from cdc_contracts.spark_checks.kafka.failures import RecordsGone
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS
-from cdc_contracts.spark_checks.spark.jars import Say
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint
 from cdc_contracts.spark_checks.streams.contradicted_batches import Reread, with_contradicted
-from cdc_contracts.spark_checks.streams.stream_batches import Observer, Pace
+from cdc_contracts.spark_checks.streams.stream_batches import StreamRun
 from cdc_contracts.spark_checks.streams.stream_resumption import check_checkpoint, check_output, open_epoch
-from cdc_contracts.spark_checks.streams.stream_samples import Wanted
+from cdc_contracts.spark_checks.streams.stream_samples import TopicStream, Wanted
 from cdc_contracts.spark_checks.streams.streaming import Follow, ValidatedBatch
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 
 def open_audit(
-    session: SparkSession,
-    checkpoint: Checkpoint,
-    wanted: Wanted,
-    validation: ValidationContext | Undetected,
-    observer: Observer,
-    *,
-    fail_on: str,
-    pace: Pace,
-    stop: Stop,
-    say: Say,
+    stream: TopicStream, validation: ValidationContext | Undetected, run: StreamRun, *, fail_on: str
 ) -> Follow | None:
     """Return an audit of a stream, ready to run; None if it was stopped before. Raises as `open_epoch` does."""
 
     def validate(source: TopicInput, within: ValidationContext, key: WriteKey, _earlier: RowChanges) -> ValidatedBatch:
-        return ValidatedBatch(audit_input(SparkEngine(session), source, within, fail_on=fail_on).tally)
+        return ValidatedBatch(audit_input(engine, source, within, fail_on=fail_on).tally)
 
-    epoch = open_epoch(session, checkpoint, wanted, validation, wait=_wait(pace), stop=stop, say=say)
-    if epoch is None:
-        return None
-    return Follow(session, checkpoint, epoch, validate, observer, fail_on=fail_on, say=say)
+    engine = SparkEngine(stream.session)
+    epoch = open_epoch(stream, validation, run)
+    return None if epoch is None else Follow(stream, epoch, validate, run, fail_on=fail_on)
 
 
 def _options_of(past: PastRuns, wanted: Wanted) -> dict[str, str]:
@@ -76,18 +60,13 @@ def _options_of(past: PastRuns, wanted: Wanted) -> dict[str, str]:
 
 
 def open_decode(
-    session: SparkSession,
-    checkpoint: Checkpoint,
-    wanted: Wanted,
+    stream: TopicStream,
     validation: ValidationContext | Undetected,
-    observer: Observer,
+    run: StreamRun,
     *,
     output: Output,
     new_epoch: bool,
     fail_on: str,
-    pace: Pace,
-    stop: Stop,
-    say: Say,
     reread: Reread,
 ) -> Follow | None:
     """Return a decode of a stream, ready to run; None if it was stopped before.
@@ -98,9 +77,9 @@ def open_decode(
     """
 
     def validate(source: TopicInput, within: ValidationContext, key: WriteKey, earlier: RowChanges) -> ValidatedBatch:
-        decoded = decode_input(SparkEngine(session), source, within, output, fail_on=fail_on, key=key, earlier=earlier)
+        decoded = decode_input(engine, source, within, output, fail_on=fail_on, origin=Origin(key, earlier))
         for line in describe_unfollowed(decoded.record):
-            say(f"batch {key.number}: {line}")
+            run.say(f"batch {key.number}: {line}")
         tally = decoded.tally or audit_again(source, within, key, decoded.report)
         if output.redact:  # the totals of a stream are stored with its rows
             forget_examples(tally)
@@ -110,39 +89,26 @@ def open_decode(
 
     def audit_again(source: TopicInput, within: ValidationContext, key: WriteKey, report: Report) -> Tally:
         try:
-            return audit_input(SparkEngine(session), source, within, fail_on=fail_on).tally
+            return audit_input(engine, source, within, fail_on=fail_on).tally
         except RecordsGone:
-            say(f"batch {key.number} is done, and its records are gone: the report lacks its findings")
+            run.say(f"batch {key.number} is done, and its records are gone: the report lacks its findings")
             return _counted(report)
 
+    engine, checkpoint, wanted = SparkEngine(stream.session), stream.checkpoint, stream.wanted
     known = check_checkpoint(checkpoint, wanted, validation.declared)
     past = output.runs.past()
     beside, ends = check_output(checkpoint, wanted, past, output.directory, known=known, new_epoch=new_epoch)
     epoch = open_epoch(
-        session, checkpoint, wanted, validation,
+        stream, validation, run,
         beside=beside, since=ends if new_epoch else None, taken={} if output.replace else ends,
         earlier={} if output.replace else _options_of(past, wanted),
-        wait=_wait(pace), stop=stop, say=say,
     )  # fmt: skip
     if epoch is None:
         return None
     output.runs.begun.check_topics(epoch.setup.topic_ids or {}, output.runs.past())
     annotate = partial(with_contradicted, published=partial(_published, checkpoint, output), reread=reread)
     trusted = output.trust_contract
-    return Follow(
-        session,
-        checkpoint,
-        epoch,
-        validate,
-        observer,
-        fail_on=fail_on,
-        say=say,
-        annotate=None if trusted else annotate,
-    )
-
-
-def _wait(pace: Pace) -> float | None:
-    return None if pace.once else pace.interval
+    return Follow(stream, epoch, validate, run, fail_on=fail_on, annotate=None if trusted else annotate)
 
 
 def _published(checkpoint: Checkpoint, output: Output) -> dict[int, PastRun]:

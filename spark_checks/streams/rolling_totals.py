@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from cdc_contracts import __version__
 from cdc_contracts.registry.core.detect.detection import Detection
-from cdc_contracts.registry.core.report.audit_report import Span, build_report, check_ledger
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, Span, build_report, check_ledger
 from cdc_contracts.registry.core.report.report_model import RepeatedRows, Report
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
@@ -60,16 +60,11 @@ class Rolling:
         whole = TopicInput(source.bootstrap, selected, source.properties)
         report = build_report(
             self.tally,
-            catalogue=validation.catalogue,
-            contract=validation.declared,
-            source=whole.describe(self.tally, self.spans),
-            spans=self.spans,
+            AppliedContract(validation.catalogue, validation.declared, detection, validation.ranges, validation),
+            ReadRange(whole.describe(self.tally, self.spans), self.spans),
             fail_on=fail_on,
-            detection=detection,
             show_values=validation.reading_options.show_values,
             profiled=validation.reading_options.profiled,
-            versions=validation.ranges,
-            validation=validation,
         )
         return report if self.repeats is None else replace(report, repeats=self.repeats)
 

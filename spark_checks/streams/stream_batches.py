@@ -1,4 +1,4 @@
-"""Stream batches: their pace, their results, and the interface for observers."""
+"""Stream batches: how a stream is run, the results of its batches, and the interface for observers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.spark_checks.engines.stopping import Stop
+from cdc_contracts.spark_checks.spark.jars import Say
 
 
 @dataclass(frozen=True)
@@ -53,3 +55,18 @@ class Observer(Protocol):
     def note_latest(self, latest: Mapping[Source, int]) -> None:
         """Called with the current ends of the topics; empty if there is nothing after the last batch."""
         ...
+
+
+@dataclass(frozen=True)
+class StreamRun:
+    """One run of a stream: its pace, what stops it, who observes it, and where lines for people go."""
+
+    pace: Pace
+    stop: Stop
+    observer: Observer
+    say: Say
+
+    @property
+    def wait(self) -> float | None:
+        """The seconds after which to look for messages again where there are none yet; None if it does not wait."""
+        return None if self.pace.once else self.pace.interval

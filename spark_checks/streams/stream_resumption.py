@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import structs
 
@@ -18,26 +18,22 @@ from cdc_contracts.registry.core.validate.validation_context import (
     open_detected,
 )
 from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
-from cdc_contracts.spark_checks.engines.stopping import Stop
 from cdc_contracts.spark_checks.inputs.option_samples import open_options
 from cdc_contracts.spark_checks.inputs.sources import read_topics
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.offsets import by_topic, parse_range
 from cdc_contracts.spark_checks.kafka.spark_source import topic_ids
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun
-from cdc_contracts.spark_checks.spark.jars import Say
 from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSetup
+from cdc_contracts.spark_checks.streams.stream_batches import StreamRun
 from cdc_contracts.spark_checks.streams.stream_samples import (
     DECODE,
+    Backlog,
+    TopicStream,
     Wanted,
-    messages_so_far,
-    peek,
     sleep,
     take_stream_options,
 )
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 AUDIT: Final = "audit"
 
@@ -112,40 +108,37 @@ def check_output(
 
 
 def open_epoch(
-    session: SparkSession,
-    checkpoint: Checkpoint,
-    wanted: Wanted,
+    stream: TopicStream,
     validation: ValidationContext | Undetected,
+    run: StreamRun,
     *,
     beside: tuple[str, ...] = (),
     since: Offsets | None = None,
     taken: Offsets | None = None,
     earlier: Mapping[str, str] | None = None,
-    wait: float | None = None,
-    stop: Stop,
-    say: Say,
 ) -> Epoch | None:
     """Return the stream to start, recorded in the checkpoint; `since` is where it begins by default.
 
     `taken` is where the runs of the output end: a new stream has to begin after that. `earlier` are the options of the
     producer that these were read by. If the contract has to be
     detected, this is done before the first batch, from the records in the topics, and recorded. If it cannot be
-    detected yet, detection is retried every `wait` seconds; without `wait`, that is an UndetectedError. None if the
+    detected yet, detection is retried after a while; if the run does not wait, that is an UndetectedError. None if the
     run was stopped meanwhile. Raises UsageError if the checkpoint is of another stream, UnavailableError if topics or
     offsets are not available.
     """
+    checkpoint, wanted = stream.checkpoint, stream.wanted
     known = check_checkpoint(checkpoint, wanted, validation.declared)
     setup = known or StreamSetup(wanted.command, wanted.topics, validation.declared)
     if beside:
         setup = structs.replace(setup, beside=beside)
-    setup = structs.replace(setup, topic_ids=_same_topics(session, checkpoint, wanted, setup))
+    setup = structs.replace(setup, topic_ids=_same_topics(stream, setup))
     starts = None
     if checkpoint.last is None:
-        setup, starts = _begin(session, wanted, setup, since)
+        setup, starts = _begin(stream, setup, since)
         _refuse_read_offsets(starts, taken or {})
     elif wanted.start is not None:
-        say(f"--from {wanted.start.start.word} is ignored: the stream continues from its checkpoint")
-    found = _finalize_validation(session, wanted, validation, setup, starts or {}, wait, stop, say)
+        run.say(f"--from {wanted.start.start.word} is ignored: the stream continues from its checkpoint")
+    found = _finalize_validation(validation, Backlog(stream, setup, starts or {}), run)
     if found is None:
         return None
     validated, detection = found
@@ -154,9 +147,7 @@ def open_epoch(
         setup = structs.replace(setup, detected=detected, detection=detection.report())
     if wanted.command == DECODE and open_options(validated):
         since = starts if checkpoint.last is None else by_topic(checkpoint.ends(checkpoint.last))
-        with_options = take_stream_options(
-            session, wanted, validated, setup, since or {}, wait, stop, say, earlier or {}
-        )
+        with_options = take_stream_options(validated, Backlog(stream, setup, since or {}), run, earlier or {})
         if with_options is None:
             return None
         validated, setup = with_options
@@ -165,12 +156,11 @@ def open_epoch(
     return Epoch(wanted, setup, validated, detection, starts)
 
 
-def _same_topics(
-    session: SparkSession, checkpoint: Checkpoint, wanted: Wanted, setup: StreamSetup
-) -> Mapping[str, str]:
+def _same_topics(stream: TopicStream, setup: StreamSetup) -> Mapping[str, str]:
     """Return the ids of the topics. Raises UnavailableError if a topic was recreated since it was read."""
-    found = topic_ids(session, wanted.bootstrap, wanted.topics, wanted.properties)
-    known = (setup.topic_ids or found) if checkpoint.last is not None else found
+    wanted = stream.wanted
+    found = topic_ids(stream.session, wanted.bootstrap, wanted.topics, wanted.properties)
+    known = (setup.topic_ids or found) if stream.checkpoint.last is not None else found
     anew = [topic for topic, identity in found.items() if known.get(topic, identity) != identity]
     if anew:
         raise UnavailableError(
@@ -182,12 +172,13 @@ def _same_topics(
 
 
 def _begin(
-    session: SparkSession, wanted: Wanted, setup: StreamSetup, since: Offsets | None
+    stream: TopicStream, setup: StreamSetup, since: Offsets | None
 ) -> tuple[StreamSetup, dict[str, dict[int, int]]]:
     """Return the stream with the named partitions, and the offsets at which it begins."""
+    wanted = stream.wanted
     start = wanted.start or parse_range()
     resolved = read_topics(
-        SparkEngine(session), wanted.bootstrap, wanted.topics, start, wanted.properties,
+        SparkEngine(stream.session), wanted.bootstrap, wanted.topics, start, wanted.properties,
         since=since if wanted.start is None else None,
     )  # fmt: skip
     starts = {topic: {one: first for one, (first, _) in found.items()} for topic, found in resolved.selected.items()}
@@ -209,37 +200,30 @@ def _refuse_read_offsets(starts: Offsets, taken: Offsets) -> None:
 
 
 def _finalize_validation(
-    session: SparkSession,
-    wanted: Wanted,
-    validation: ValidationContext | Undetected,
-    setup: StreamSetup,
-    starts: Offsets,
-    wait: float | None,
-    stop: Stop,
-    say: Say,
+    validation: ValidationContext | Undetected, backlog: Backlog, run: StreamRun
 ) -> tuple[ValidationContext, Detection | None] | None:
     if isinstance(validation, ValidationContext):
         return validation, None
+    setup = backlog.setup
     if setup.detected is not None and setup.detection is not None:
         detected = DetectedSubjects(tuple(setup.detected["subjects"]), tuple(setup.detected["preferences"]))
         validated = open_detected(validation.catalogue, detected, validation.reading_options)
         return validated, read_detection(setup.detection, validation.catalogue, detected)
     result = False
-    while stop.reason is None:
-        source = messages_so_far(session, wanted, setup, starts)
-        found, detection = find_validation(validation, peek(session, source))
+    while run.stop.reason is None:
+        found, detection = find_validation(validation, backlog.peek())
         if found is not None:
             return found, detection
-        if wait is None:
+        if run.wait is None:
             raise UndetectedError(
                 "the contract of these messages cannot be detected, so nothing is read",
-                where=", ".join(wanted.topics),
+                where=", ".join(backlog.stream.wanted.topics),
                 hint=hint_undetected(detection),
             )
         if not result:
-            say("the contract cannot be detected yet: waiting for more messages")
+            run.say("the contract cannot be detected yet: waiting for more messages")
             result = True
-        sleep(max(wait, 1.0), stop)
+        sleep(max(run.wait, 1.0), run.stop)
     return None
 
 

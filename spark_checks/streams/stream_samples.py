@@ -17,8 +17,8 @@ from cdc_contracts.spark_checks.inputs.option_samples import open_options, take_
 from cdc_contracts.spark_checks.inputs.sources import TopicInput, read_topics
 from cdc_contracts.spark_checks.kafka.bookmarks import Offsets
 from cdc_contracts.spark_checks.kafka.offsets import Range, parse_range
-from cdc_contracts.spark_checks.spark.jars import Say
-from cdc_contracts.spark_checks.streams.checkpoints import StreamSetup
+from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, StreamSetup
+from cdc_contracts.spark_checks.streams.stream_batches import StreamRun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,59 +43,69 @@ class Wanted:
         return TopicInput(self.bootstrap, selected, self.properties, self.tasks, headers)
 
 
+@dataclass(frozen=True)
+class TopicStream:
+    """A stream of topics: the session that follows them, and the checkpoint that records how far it has come."""
+
+    session: SparkSession
+    checkpoint: Checkpoint
+    wanted: Wanted
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """The messages that are in the topics now, from where the stream begins."""
+
+    stream: TopicStream
+    setup: StreamSetup
+    starts: Offsets
+
+    def input(self) -> TopicInput:
+        """Return them as an input that ends where its topics end now."""
+        wanted, named = self.stream.wanted, self.setup.partitions
+        source = read_topics(
+            SparkEngine(self.stream.session), wanted.bootstrap, wanted.topics, parse_range(), wanted.properties,
+            headers=False, since=self.starts,
+        )  # fmt: skip
+        return source if named is None else replace(source, selected=_named(source.selected, named))
+
+    def peek(self) -> Callable[[], Iterable[Any]]:
+        """Return what reads a sample of them."""
+        source = self.input()
+        return lambda: source.peek(SparkEngine(self.stream.session), ENOUGH)
+
+
 def take_stream_options(
-    session: SparkSession,
-    wanted: Wanted,
-    validated: ValidationContext,
-    setup: StreamSetup,
-    starts: Offsets,
-    wait: float | None,
-    stop: Stop,
-    say: Say,
-    earlier: Mapping[str, str],
+    validated: ValidationContext, backlog: Backlog, run: StreamRun, earlier: Mapping[str, str]
 ) -> tuple[ValidationContext, StreamSetup] | None:
     """Return the context with the options of the producer that a sample decides, and the setup that keeps them.
 
     `earlier` are those that runs of the output over what comes before were read by: they hold unless the sample rules
     them out. Once options are kept, every start of the stream reads by the same. Without a message there is no sample
-    yet: it is waited for, or, without `wait`, taken at the next start. None if the run was stopped meanwhile.
+    yet: it is waited for, or, if the run does not wait, taken at the next start. None if the run was stopped meanwhile.
     """
+    setup = backlog.setup
     if setup.options is not None:
         asked = open_options(validated)
         return validated.stating({name: value for name, value in setup.options.items() if name in asked}), setup
     said = False
-    while stop.reason is None:
-        source = messages_so_far(session, wanted, setup, starts)
-        found, sampled = take_options(validated, peek(session, source), earlier)
+    while run.stop.reason is None:
+        found, sampled = take_options(validated, backlog.peek(), earlier)
         if sampled.read:
             stated = ", ".join(f"{name}={value}" for name, value in sorted(sampled.taken.items())) or "none"
-            say(f"options of the producer that a sample of {sampled.read:,} messages decides: {stated}")
+            run.say(f"options of the producer that a sample of {sampled.read:,} messages decides: {stated}")
             return found, structs.replace(setup, options=dict(sampled.taken))
-        if wait is None:
+        if run.wait is None:
             return validated, setup
         if not said:
-            say("there is no message that could tell the options of the producer: waiting for the first")
+            run.say("there is no message that could tell the options of the producer: waiting for the first")
             said = True
-        sleep(max(wait, 1.0), stop)
+        sleep(max(run.wait, 1.0), run.stop)
     return None
-
-
-def messages_so_far(session: SparkSession, wanted: Wanted, setup: StreamSetup, starts: Offsets) -> TopicInput:
-    """Return all messages from where the stream begins to the end of its topics now."""
-    source = read_topics(
-        SparkEngine(session), wanted.bootstrap, wanted.topics, parse_range(), wanted.properties, headers=False,
-        since=starts,
-    )  # fmt: skip
-    return source if setup.partitions is None else replace(source, selected=_named(source.selected, setup.partitions))
 
 
 def _named(selected: Mapping[str, Mapping[int, Any]], named: Mapping[str, list[int]]) -> dict[str, dict[int, Any]]:
     return {topic: {one: found[one] for one in named[topic]} for topic, found in selected.items()}
-
-
-def peek(session: SparkSession, source: TopicInput) -> Callable[[], Iterable[Any]]:
-    """Return what reads a sample of an input."""
-    return lambda: source.peek(SparkEngine(session), ENOUGH)
 
 
 def sleep(seconds: float, stop: Stop) -> None:

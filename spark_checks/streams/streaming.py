@@ -24,21 +24,19 @@ from cdc_contracts.registry.core.stats.row_changes import RowChanges
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.pinned_contracts import digest_pin, open_pin, write_pin
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
-from cdc_contracts.spark_checks.engines.stopping import Stop
 from cdc_contracts.spark_checks.inputs.sources import TopicInput
 from cdc_contracts.spark_checks.kafka.failures import RecordsGone, raise_stream_failure
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic
 from cdc_contracts.spark_checks.kafka.spark_source import client_options, list_topics
-from cdc_contracts.spark_checks.spark.jars import Say
-from cdc_contracts.spark_checks.streams.checkpoints import Checkpoint, read_offsets
+from cdc_contracts.spark_checks.streams.checkpoints import read_offsets
 from cdc_contracts.spark_checks.streams.rolling_totals import Rolling, read_rolling, write_rolling
-from cdc_contracts.spark_checks.streams.stream_batches import Observer, Pace, StreamBatch
+from cdc_contracts.spark_checks.streams.stream_batches import StreamBatch, StreamRun
 from cdc_contracts.spark_checks.streams.stream_resumption import Epoch
-from cdc_contracts.spark_checks.streams.stream_samples import DECODE
+from cdc_contracts.spark_checks.streams.stream_samples import DECODE, TopicStream
 from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
 _ASK_SECONDS: Final = 0.2
@@ -69,16 +67,14 @@ class Follow:
     """One start of a stream. `whole` has the totals since the stream began, `own` those of this start."""
 
     def __init__(
-        self, session: SparkSession, checkpoint: Checkpoint, epoch: Epoch, validate: BatchValidation,
-        observer: Observer, *, fail_on: str, say: Say, annotate: Annotate | None = None,
+        self, stream: TopicStream, epoch: Epoch, validate: BatchValidation, run: StreamRun,
+        *, fail_on: str, annotate: Annotate | None = None,
     ) -> None:  # fmt: skip
-        self._session = session
-        self._checkpoint = checkpoint
+        self._session, self._checkpoint = stream.session, stream.checkpoint
         self._epoch = epoch
         self._validate = validate
-        self._observer = observer
+        self._run, self._observer, self._say = run, run.observer, run.say
         self._fail_on = fail_on
-        self._say = say
         self._annotate = annotate
         self._withheld: int | None = None
         self._named: frozenset[str] = frozenset()
@@ -91,24 +87,25 @@ class Follow:
         self._done = -1
         self.own = Rolling()
         self.whole = Rolling()
-        if checkpoint.last is not None:
-            kept = next((number for number in (checkpoint.last, checkpoint.last - 1) if checkpoint.rolling(number)), -1)
+        checkpoint, last = stream.checkpoint, stream.checkpoint.last
+        if last is not None:
+            kept = next((number for number in (last, last - 1) if checkpoint.rolling(number)), -1)
             self.whole, self._done = self._rolling_up_to(kept), kept
 
-    def run(self, pace: Pace, stop: Stop) -> None:
+    def run(self) -> None:
         """Process batches until there are no more, if it runs once, or until it has to stop.
 
         Raises what a batch raises; UnavailableError if the topics cannot be read any more.
         """
-        query = self._start(pace)
+        query = self._start()
         asked = 0.0
         while True:
             if self._has_ended(query):
                 if not self._ended_in_metrics(query):
                     break
-                query = self._start(pace)
-            if stop.reason is not None:
-                self._end(query, pace.grace)
+                query = self._start()
+            if self._run.stop.reason is not None:
+                self._end(query)
                 break
             if time.monotonic() - asked > _LAG_SECONDS:
                 asked = time.monotonic()
@@ -143,8 +140,8 @@ class Follow:
 
     # --- Spark's side
 
-    def _start(self, pace: Pace) -> StreamingQuery:
-        wanted, setup = self._epoch.wanted, self._epoch.setup
+    def _start(self) -> StreamingQuery:
+        wanted, setup, pace = self._epoch.wanted, self._epoch.setup, self._run.pace
         options = client_options(wanted.bootstrap, wanted.properties)
         if setup.partitions is None:
             options["subscribe"] = ",".join(setup.topics)
@@ -179,8 +176,9 @@ class Follow:
             return False
         return self._done >= 0 and self._checkpoint.committed(self._done)
 
-    def _end(self, query: StreamingQuery, grace: float) -> None:
+    def _end(self, query: StreamingQuery) -> None:
         """Let the running batch finish, or abandon it after a time limit, and stop the stream."""
+        grace = self._run.pace.grace
         with self._lock:
             self._ending = True
         if not self._idle.is_set():

@@ -7,7 +7,7 @@ from producing import write_records
 from topics import rendered
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.cli.options.follow_options import Ending
+from cdc_contracts.cli.output.report_output import Ending
 from cdc_contracts.registry.core.common.findings import Severities
 from cdc_contracts.registry.core.report.profile_baseline import read_profile_baseline
 from cdc_contracts.registry.core.report.stored_reports import read_report

@@ -11,7 +11,7 @@ import pytest
 from topics import CATALOGUE, scope_of
 
 from cdc_contracts.registry.core.common.findings import Finding
-from cdc_contracts.registry.core.report.audit_report import Span, build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, Span, build_report
 from cdc_contracts.registry.core.report.baseline import leave_out_known, read_baseline, render_baseline
 from cdc_contracts.registry.core.report.combined_reports import combine_reports
 from cdc_contracts.registry.core.report.recorded_evidence import decide_again
@@ -156,9 +156,11 @@ def expected(messages, fail_on, known, *, stopped=False):
 
 def report_of(tally, topic, fail_on, stopped=None):
     return build_report(
-        tally, catalogue=CATALOGUE, contract=DECLARED, source=source_of(topic), spans={}, fail_on=fail_on,
-        validation=scope_of(DECLARED), stopped=stopped,
-    )  # fmt: skip
+        tally,
+        AppliedContract(CATALOGUE, DECLARED, validation=scope_of(DECLARED)),
+        ReadRange(source_of(topic), {}, stopped=stopped),
+        fail_on=fail_on,
+    )
 
 
 def source_of(topic):

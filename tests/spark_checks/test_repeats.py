@@ -12,7 +12,7 @@ from written_reports import document_of
 
 from cdc_contracts.registry.core.report.report_model import TableRepeats
 from cdc_contracts.registry.core.report.stored_reports import report_schema
-from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.decoding import Origin, Output, decode_input
 from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.runs.repeats import NO_REPEATS, add_repeats
@@ -30,7 +30,7 @@ def decode(engine, tmp_path):
         path.write_bytes(b"\n".join(messages) + b"\n")
         source = read_files([path], parse_range(*window), tasks=2)
         output = Output(str(tmp_path / out), **options)
-        return decode_input(engine, source, scope_of(contract), output, fail_on="error", key=key)
+        return decode_input(engine, source, scope_of(contract), output, fail_on="error", origin=Origin(key))
 
     return run
 

@@ -22,7 +22,7 @@ from cdc_contracts.registry.core.detect.column_forms import ColumnForms
 from cdc_contracts.registry.core.detect.image_order import ImageOrder
 from cdc_contracts.registry.core.detect.message_evidence import CatalogueValidators, MessageEvidence, RecordPlace
 from cdc_contracts.registry.core.detect.outliers import enough
-from cdc_contracts.registry.core.detect.relatives import Relative
+from cdc_contracts.registry.core.detect.repeated_members import RepeatedMembers, taken_for
 from cdc_contracts.registry.core.detect.sender_timeline import (
     SampledMessage,
     SenderTimeline,
@@ -39,10 +39,7 @@ from cdc_contracts.registry.core.detect.votes import (
     MARK,
     PLAINER,
     PROCESS_TIME,
-    REPEAT,
-    SELDOM_REPEAT,
     VALUE_FORM,
-    Side,
     Votes,
 )
 from cdc_contracts.registry.core.detect.weights import WeighedMessages
@@ -56,8 +53,6 @@ from cdc_contracts.registry.core.values import Number
 
 _WHOLE: Final = "the after image of one change of a row is the before image of the next"
 _SAMPLES: Final = 20
-_BATCHES: Final = 5
-"""If a product writes in batches, at least one in this many messages repeats the value of the message before."""
 _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
@@ -92,13 +87,11 @@ class EvidenceAccumulator:
     refusals: dict[tuple[Version, Version], VersionRefusal] = field(default_factory=dict)
     votes: Votes = field(default_factory=Votes)
     timeline: SenderTimeline = field(default_factory=SenderTimeline)
-    _before: dict[tuple[str, str, int], tuple[Any, bytes]] = field(default_factory=dict)
     _writing: ColumnWriting = field(default_factory=ColumnWriting)
     turns: list[tuple[str, RecordPlace, RecordPlace]] = field(default_factory=list)
     """Which versions row changes prove one after the other, from where to where, where it is more than one."""
     _first_foreign: list[tuple[RecordPlace, bytes]] = field(default_factory=list)
-    _repeats: dict[tuple[Relative, Side, Version], list[RecordPlace]] = field(default_factory=dict)
-    _neighbours: Counter[Relative] = field(default_factory=Counter)
+    _repeats: RepeatedMembers = field(default_factory=RepeatedMembers)
 
     @cached_property
     def validators(self) -> CatalogueValidators:
@@ -120,11 +113,9 @@ class EvidenceAccumulator:
         parted, moment = tuple(parted_subjects(message_evidence)), moment_in(message_evidence)
         self._count(SampledMessage(place, senders, parted, moment), value)
         for relative in message_evidence.proven:
-            for side, version in _taken_for(message_evidence, relative):
+            for side, version in taken_for(message_evidence, relative):
                 self.votes.cast(side, version, MARK, f"what only {relative.name} writes", place)
-        for relative in self._repeating(message_evidence, value):
-            for side, version in _taken_for(message_evidence, relative):
-                self._repeats.setdefault((relative, side, version), []).append(place)
+        self._repeats.take(message_evidence, value)
         for order in self._orders.values():
             order.follow(message_evidence)
         if any(entry.column_form for version in message_evidence.fits for entry in version.meaning.version_evidence):
@@ -147,20 +138,6 @@ class EvidenceAccumulator:
         if not message.senders.sides:
             insort(self._first_foreign, (message.place, value))
             del self._first_foreign[_SAMPLES:]
-
-    def _repeating(self, message_evidence: MessageEvidence, value: bytes) -> Iterator[Relative]:
-        """Yield the relatives whose repeating member has the value of the previous message, if the messages differ."""
-        place = message_evidence.place
-        for relative in message_evidence.shown:
-            if relative.repeats is not None:
-                key = (relative.name, place.topic, place.partition)
-                result = follow(message_evidence.message, split_pointer(relative.repeats))
-                if key in self._before:
-                    self._neighbours[relative] += 1
-                    before, message = self._before[key]
-                    if before == result and message != value:  # the same bytes were sent again
-                        yield relative
-                self._before[key] = result, value
 
     def count_parted(self, subject: str) -> int:
         """Return how many messages some versions of a subject accept and decode differently."""
@@ -186,10 +163,7 @@ class EvidenceAccumulator:
     def finalize(self) -> None:
         """Cast the votes that need all messages; call it once, at the end."""
         self.votes.messages = self.messages
-        for (relative, side, version), places in self._repeats.items():
-            kind = REPEAT if _BATCHES * len(places) >= self._neighbours[relative] else SELDOM_REPEAT
-            says = f"{relative.repeats} is what it was in the message before, as in the batches of {relative.name}"
-            self.votes.cast(side, version, kind, says, min(places), count=len(places))
+        self._repeats.cast(self.votes)
         refuted: dict[RecordPlace, frozenset[Version]] = {}
         for order in self._orders.values():
             order.weigh()
@@ -281,12 +255,6 @@ class EvidenceAccumulator:
     @cached_property
     def _columns(self) -> ColumnForms:
         return ColumnForms(list(self.catalogue.all_versions()))
-
-
-def _taken_for(message_evidence: MessageEvidence, relative: Relative) -> Iterator[tuple[Side, Version]]:
-    """Yield whom it is evidence for that a message shows a relative, with each version near it that accepts it too."""
-    near = [version for version in message_evidence.fits if version.subject in relative.near]
-    return product(message_evidence.shown_for(relative), near)
 
 
 def _evidence_for(message_evidence: MessageEvidence, one: Version, other: Version) -> Iterator[tuple[str, str]]:

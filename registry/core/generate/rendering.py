@@ -306,7 +306,7 @@ class Renderer:
         return self._columns[table]
 
     def _written_type(self, name: str, source_type: str) -> str:
-        result = self._capabilities.type_name_of(source_type)
+        result = self._capabilities.types.type_name_of(source_type)
         if result is None:
             raise UsageError(f"{self.version} has no value form for the type {source_type} of column {name}")
         return result

@@ -14,7 +14,6 @@ from cdc_contracts import __version__
 from cdc_contracts.registry.core.common.errors import LedgerError
 from cdc_contracts.registry.core.common.thresholds import split_words
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.version_ranges import TIMES, VersionRange, VersionRanges
 from cdc_contracts.registry.core.message.envelope_times import instant
 from cdc_contracts.registry.core.report.cause_findings import describe_findings
@@ -73,34 +72,61 @@ class Span:
 Spans = Mapping[Source, Span]
 
 
+@dataclass(frozen=True)
+class ReadRange:
+    """What was read: its source, and the range of each partition.
+
+    If that is not all there was, `sample` says which part of it was read, `stopped` why the run ended early, and
+    `wanted` what it was to read then.
+    """
+
+    source: ReportSource
+    spans: Spans
+    wanted: Spans | None = None
+    sample: str | None = None
+    stopped: StopReason | None = None
+
+
+@dataclass(frozen=True)
+class AppliedContract:
+    """What messages were read by: the contract as it was declared, or what was found where it was not.
+
+    `detection` is what was detected where no contract was declared, `validation` what the messages were read by then.
+    `versions` are the ranges that declare versions, where some do.
+    """
+
+    catalogue: Catalogue
+    contract: str
+    detection: Detection | None = None
+    versions: VersionRanges | None = None
+    validation: ValidationContext | None = None
+
+    @property
+    def preferences(self) -> Sequence[Version]:
+        """The versions that a sample supports, which decide how ambiguous messages were read."""
+        if self.validation is not None:
+            return self.validation.preferences
+        return self.detection.preferences if self.detection is not None else ()
+
+
 def build_report(
     tally: Tally,
+    applied: AppliedContract,
+    read: ReadRange,
     *,
-    catalogue: Catalogue,
-    contract: str,
-    source: ReportSource,
-    spans: Spans,
     fail_on: str,
-    detection: Detection | None = None,
-    sample: str | None = None,
-    stopped: StopReason | None = None,
     show_values: bool = False,
     profiled: bool = False,
-    wanted: Spans | None = None,
-    versions: VersionRanges | None = None,
-    validation: ValidationContext | None = None,
     earlier: RowChanges | None = None,
     taken: Iterable[TopicOption] = (),
 ) -> Report:
     """Return the report of a run.
 
-    `detection` is what was detected where no contract was declared. `sample` says which part of the range was
-    read where not all of it was, `stopped` why a run ended early, and `wanted` what it was to read then. Values are
-    shown as their shapes unless `show_values`; there is a profile if `profiled`. `versions` are the ranges that declare
-    versions, where some do. `validation` is what the messages were read by if that was not declared, `earlier` are the
-    key chains of the previous batches of a stream, `taken` what a sample said of the options that were read by. The
+    Values are shown as their shapes unless `show_values`; there is a profile if `profiled`. `earlier` are the key
+    chains of the previous batches of a stream, `taken` is what a sample said of the options that were read by. The
     tally stays as it is, so that more can be added to it. Raises LedgerError if the counts do not add up.
     """
+    catalogue, contract, versions, detection = applied.catalogue, applied.contract, applied.versions, applied.detection
     tally = replace(tally, findings=dict(tally.findings), folded=tally.folded.copy())
     validated = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
     declared = validated[0].reference if len(validated) == 1 else AUTO
@@ -117,9 +143,9 @@ def build_report(
     if versions is not None:
         objections = find_range_objections(tally, versions, earlier)
     else:
-        read_by = validation.validated if validation is not None else validated
-        objections = find_objections(tally, read_by, _preferences(validation, detection), earlier)
-    evidence = collect_evidence(tally, objections, unproven=bool(unproven), stopped=stopped is not None)
+        read_by = applied.validation.validated if applied.validation is not None else validated
+        objections = find_objections(tally, read_by, applied.preferences, earlier)
+    evidence = collect_evidence(tally, objections, unproven=bool(unproven), stopped=read.stopped is not None)
     verdict = decide_run(evidence, fail_on).verdict
     tally.bound()
     subjects = (
@@ -131,8 +157,7 @@ def build_report(
         subjects = sorted({reference.partition("@")[0] for reference in tally.seen})
     runs = proven_runs(tally)
     overlaps = count_overlaps(tally)
-    if validation is not None:
-        source = _read_by(source, validation.reading_options)
+    source = _read_by(read.source, applied.validation)
     context = FindingContext(
         tally, catalogue, contract, source, overlaps, show_values, runs, ranged=versions is not None
     )
@@ -143,10 +168,10 @@ def build_report(
         fail_on=tuple(split_words(fail_on)),
         verdict=verdict,
         detection=detection.report() if detection else None,
-        coverage=_coverage(tally, wanted or spans, sample),
-        stopped=stopped,
+        coverage=_coverage(tally, read.wanted or read.spans, read.sample),
+        stopped=read.stopped,
         baseline=None,
-        ledger=_ledger(tally, spans, count_contradicted(refutations)),
+        ledger=_ledger(tally, read.spans, count_contradicted(refutations)),
         findings=describe_findings(context),
         findings_cut=tally.dropped,
         findings_other=_others(tally),
@@ -155,7 +180,7 @@ def build_report(
         unproven=tuple(map(_unproven, unproven)),
         chains=tuple(map(_chains, tally.chain_evidence())),
         chains_left_out=tally.chains.left_out() if tally.chains else 0,
-        timeline=_timeline(runs, tally, spans),
+        timeline=_timeline(runs, tally, read.spans),
         switches=_switches(runs),
         versions=UNSET if versions is None else _declared(versions),
         evidence=evidence,
@@ -166,17 +191,12 @@ def build_report(
     )
 
 
-def _read_by(source: ReportSource, reading_options: ReadingOptions) -> ReportSource:
+def _read_by(source: ReportSource, validation: ValidationContext | None) -> ReportSource:
     """Return the source with the table contracts and parameters that its messages were read by."""
-    origin, parameters = reading_options.tables.origin, dict(reading_options.parameters)
+    if validation is None:
+        return source
+    origin, parameters = validation.reading_options.tables.origin, dict(validation.reading_options.parameters)
     return structs.replace(source, tables=UNSET if origin is None else str(origin), parameters=parameters or UNSET)
-
-
-def _preferences(validation: ValidationContext | None, detection: Detection | None) -> Sequence[Version]:
-    """Return the versions that a sample supports, which decide how ambiguous messages were read."""
-    if validation is not None:
-        return validation.preferences
-    return detection.preferences if detection is not None else ()
 
 
 def check_ledger(tally: Tally, spans: Spans) -> None:

@@ -9,7 +9,7 @@ from cdc_contracts.registry.core.common.findings import INFO, Finding
 from cdc_contracts.registry.core.common.safe_text import visible
 from cdc_contracts.registry.core.detect.detection import Detection
 from cdc_contracts.registry.core.records.file_plans import FilePlan
-from cdc_contracts.registry.core.report.audit_report import Span, build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, Span, build_report
 from cdc_contracts.registry.core.report.report_model import Report, ReportSource
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.stream_statistics import STREAM_CLASSES
@@ -68,15 +68,10 @@ def check_batches(
     )
     report = build_report(
         tally,
-        catalogue=validation.catalogue,
-        contract=validation.declared,
-        detection=detection,
-        source=ReportSource(kind="file", paths=tuple(paths), blank_lines=blank),
-        spans=spans,
+        AppliedContract(validation.catalogue, validation.declared, detection, validation.ranges, validation),
+        ReadRange(ReportSource(kind="file", paths=tuple(paths), blank_lines=blank), spans),
         fail_on=fail_on,
         show_values=validation.reading_options.show_values,
-        versions=validation.ranges,
-        validation=validation,
     )
     validated = [version.reference for version in validation.validated]
     chained = any(stretch.proven for _, stretch in tally.contradicting_stretches(*validated))

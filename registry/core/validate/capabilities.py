@@ -59,30 +59,12 @@ _NOTHING: Final = Reach(None, instants=False)
 
 
 @dataclass(frozen=True)
-class Capabilities:
-    """What messages of a version can express.
+class ExpressedTypes:
+    """How messages of a version name source types, and what its forms keep of their values."""
 
-    `ops` maps the op of an event to how it is expressed; the units are microseconds, None if there is no such time.
-    `primary_key`: they name the key columns; `kafka_key`: keys of their records do. `update_before`: an update holds
-    the row before it. `kinds`: canonical kind by source type of its mapping.
-    """
-
-    ops: Mapping[str, ExpressedOp]
-    tenant: bool
-    database: bool
-    schema: bool
-    table: bool
-    primary_key: bool
-    kafka_key: bool
-    position: bool
-    transaction: bool
-    event_time_unit: int | None
-    update_before: bool
-    column_types: bool
-    kinds: Mapping[str, str]
     _mapping: ValueMapping
     _type_table: str | None
-    _bare_types: bool
+    _bare: bool
     _columns: Columns
     _reaches: Mapping[str, Reach]
 
@@ -96,7 +78,7 @@ class Capabilities:
         result = type_name_in(self._mapping, source_type, self._type_table)
         if result is not None and self._columns.needs_parameters(result):
             return f"{result}(255)"
-        return drop_parameters(result) if result is not None and self._bare_types else result
+        return drop_parameters(result) if result is not None and self._bare else result
 
     def fraction_digits(self, source_type: str) -> int | None:
         """Return the digits of a second that a column of the type keeps; None if it has no time of day."""
@@ -112,6 +94,30 @@ class Capabilities:
     def _form_of(self, source_type: str) -> str | None:
         result = self.type_name_of(source_type)
         return None if result is None else self._mapping.form_of(result)
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What messages of a version can express.
+
+    `ops` maps the op of an event to how it is expressed; the units are microseconds, None if there is no such time.
+    `primary_key`: they name the key columns; `kafka_key`: keys of their records do. `update_before`: an update holds
+    the row before it.
+    """
+
+    ops: Mapping[str, ExpressedOp]
+    tenant: bool
+    database: bool
+    schema: bool
+    table: bool
+    primary_key: bool
+    kafka_key: bool
+    position: bool
+    transaction: bool
+    event_time_unit: int | None
+    update_before: bool
+    column_types: bool
+    types: ExpressedTypes
 
 
 def capabilities_of(
@@ -142,12 +148,13 @@ def capabilities_of(
         event_time_unit=_unit_of(envelope.event_time, reading_options),
         update_before=update is not None and update.before is not None,
         column_types=meaning.columns.types != "none",
-        kinds={name: FORMS[form].kind for form, names in mapping.document.forms.items() for name in names},
-        _mapping=mapping,
-        _type_table=None if meaning.columns.types == "none" else meaning.columns.types.table,
-        _columns=meaning.columns,
-        _bare_types=meaning.columns.types != "none" and meaning.columns.types.without_parameters,
-        _reaches={form: reach_of(FORMS[form], validator.forms.context_of(FORMS[form], None)) for form in forms},
+        types=ExpressedTypes(
+            _mapping=mapping,
+            _type_table=None if meaning.columns.types == "none" else meaning.columns.types.table,
+            _bare=meaning.columns.types != "none" and meaning.columns.types.without_parameters,
+            _columns=meaning.columns,
+            _reaches={form: reach_of(FORMS[form], validator.forms.context_of(FORMS[form], None)) for form in forms},
+        ),
     )
 
 
@@ -168,19 +175,19 @@ def describe_lacks(can: Capabilities) -> Iterator[str]:
         if not said:
             yield result
     families = {"INT": "integer", "DECIMAL": "decimal", "DATE": "date", "TIME": "time", "DATETIME": "datetime"}
-    kinds = {name: can.kind_of(name.lower()) for name in families}
+    kinds = {name: can.types.kind_of(name.lower()) for name in families}
     merged = [name for name, kind in kinds.items() if kind is not None and kind != families[name]]
     if merged:
         yield f"{', '.join(merged)} as kinds of their own"
     for name in ("TIME", "DATETIME", "TIMESTAMP"):
-        digits = can.fraction_digits(name.lower())
+        digits = can.types.fraction_digits(name.lower())
         if digits is not None and digits < _MICROSECONDS:
             yield (
                 f"a {name} to more than {digits} digits of a second"
                 if digits
                 else f"a fraction of a second in a {name}"
             )
-    if can.kind_of("timestamp") == "timestamp" and not can.instants("timestamp"):
+    if can.types.kind_of("timestamp") == "timestamp" and not can.types.instants("timestamp"):
         yield "the zone of a TIMESTAMP (without a parameter)"
 
 

@@ -13,7 +13,7 @@ from topics import CATALOGUE, PLAIN, rendered, scope_of
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.engine.kernel import Kernel
-from cdc_contracts.registry.core.report.audit_report import build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
 from cdc_contracts.registry.core.report.report_formats import KINDS
 from cdc_contracts.registry.core.report.report_model import ReportSource
 from cdc_contracts.registry.core.report.report_wording import notes
@@ -53,7 +53,7 @@ def parts_of(tally):
 
 def report_of(tally):
     source = ReportSource(kind="file")
-    return build_report(tally, catalogue=CATALOGUE, contract=OMS, source=source, spans={}, fail_on="error")
+    return build_report(tally, AppliedContract(CATALOGUE, OMS), ReadRange(source, {}), fail_on="error")
 
 
 @pytest.mark.parametrize("native", ["eager", "off"])

@@ -367,26 +367,26 @@ def test_what_a_version_carries_is_computed_as_its_document_says(version):
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_a_column_keeps_of_a_time_is_computed(version):
     can = capabilities_of(version)
-    digits = tuple(can.fraction_digits(reported) for reported in ("time(6)", "datetime(6)", "timestamp(6)"))
+    digits = tuple(can.types.fraction_digits(reported) for reported in ("time(6)", "datetime(6)", "timestamp(6)"))
 
     expected = FRACTIONS.get(version.reference) or FRACTIONS[version.subject]
-    assert (*digits, can.instants("timestamp")) == expected
-    assert capabilities_of(version, ReadingOptions(parameters=SHANGHAI)).instants("timestamp") == (
+    assert (*digits, can.types.instants("timestamp")) == expected
+    assert capabilities_of(version, ReadingOptions(parameters=SHANGHAI)).types.instants("timestamp") == (
         expected[2] is not None
     )
-    assert can.fraction_digits("int") is None
-    assert can.fraction_digits("geography") is None
-    assert can.kind_of("bigint(20)") == "integer"
-    assert can.kind_of("bigint(20) unsigned") == UNSIGNED.get(version.subject, "integer")
-    assert can.kind_of("bit(8)") == BITS.get(version.subject, "bit")
-    assert (can.kind_of("json") == "json") == (version.subject in (*AS_TEXT, *DEBEZIUM, "canal/flat"))
+    assert can.types.fraction_digits("int") is None
+    assert can.types.fraction_digits("geography") is None
+    assert can.types.kind_of("bigint(20)") == "integer"
+    assert can.types.kind_of("bigint(20) unsigned") == UNSIGNED.get(version.subject, "integer")
+    assert can.types.kind_of("bit(8)") == BITS.get(version.subject, "bit")
+    assert (can.types.kind_of("json") == "json") == (version.subject in (*AS_TEXT, *DEBEZIUM, "canal/flat"))
 
 
 def test_a_part_of_a_second_of_a_record_is_counted_as_the_user_says():
     version = CATALOGUE.version("dts/avro@1")
 
     assert (
-        capabilities_of(version, ReadingOptions(parameters={"avro_timestamp_fraction": "nanos"})).fraction_digits(
+        capabilities_of(version, ReadingOptions(parameters={"avro_timestamp_fraction": "nanos"})).types.fraction_digits(
             "timestamp"
         )
         == 9
@@ -438,7 +438,9 @@ def assert_told_around_the_row(version, event, change, can):
     assert change.transaction == (event.transaction if can.transaction else None)
     if can.column_types:
         assert change.types_from == "message"
-        assert change.column_types == {name: can.type_name_of(reported) for name, reported in ORDERS.types.items()}
+        assert change.column_types == {
+            name: can.types.type_name_of(reported) for name, reported in ORDERS.types.items()
+        }
     elif can.database or not can.table:
         assert change.types_from == "table"
         assert change.column_types == dict(ORDERS.types)
@@ -453,7 +455,7 @@ def test_without_a_table_contract_the_typed_dialects_still_decode_alike():
     known = [
         name
         for name, reported in ORDERS.types.items()
-        if capabilities_of(oms).kind_of(reported) == capabilities_of(dts).kind_of(reported)
+        if capabilities_of(oms).types.kind_of(reported) == capabilities_of(dts).types.kind_of(reported)
     ]
 
     pairs = list(zip(decode(oms, events, reading_options), decode(dts, events, reading_options), strict=True))

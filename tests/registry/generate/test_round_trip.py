@@ -86,7 +86,7 @@ EDGES = {
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_values_at_their_edges_come_back_where_the_dialect_has_a_place_for_them(version, values):
     types = {f"c{place}": name for place, name in enumerate(values)}
-    if int(values["bigint"]) >= 2**63 and capabilities_of(version).kind_of("bigint unsigned") == "decimal":
+    if int(values["bigint"]) >= 2**63 and capabilities_of(version).types.kind_of("bigint unsigned") == "decimal":
         types["c0"] = "bigint unsigned"  # no number of 64 bits with a sign
     table = SourceTable("edges", types, ("c0",), None, "shop")
     row = {f"c{place}": text for place, text in enumerate(values.values())}

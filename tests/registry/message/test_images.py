@@ -104,4 +104,4 @@ def test_the_part_of_a_second_counts_what_the_vendor_documents_unless_the_user_s
     reference, parameters, digits
 ):
     can = capabilities_of(CATALOGUE.version(reference), ReadingOptions(parameters=parameters))
-    assert can.fraction_digits("timestamp") == can.fraction_digits("datetime") == digits
+    assert can.types.fraction_digits("timestamp") == can.types.fraction_digits("datetime") == digits

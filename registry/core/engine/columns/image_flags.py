@@ -57,7 +57,7 @@ def completion_flags(
         if value_flag[0] == "absent":
             incomplete |= mask
     for rows in partial:
-        for pointer in plan.over[rows.image.pointer]:
+        for pointer in plan.images[rows.image.pointer].completed_from:
             incomplete |= rows.count > decoded_batch.rows[pointer].count
     if not partial or not incomplete.any():
         return []

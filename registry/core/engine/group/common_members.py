@@ -53,7 +53,7 @@ class CommonMembers:
 
     def _below(self, pointer: str) -> Alike:
         """Return the same of a place for which the layout has no part: mostly no message has a member there."""
-        if self._plan.one_row and pointer in self._plan.types_at:
+        if self._plan.one_row and pointer in self._plan.types.at:
             return Alike.VALUE  # belongs to the shape
         names = split_pointer(pointer)
         holder, name = "", names[0]
@@ -63,8 +63,8 @@ class CommonMembers:
                 break
         part = self._parts.get(holder)
         if isinstance(part, Image):
-            held = name == self._plan.types_within or any(column.name == name for column in part.columns)
-            if held and name != self._plan.types_within and names[:-1] == split_pointer(holder):
+            held = name == self._plan.types.within or any(column.name == name for column in part.columns)
+            if held and name != self._plan.types.within and names[:-1] == split_pointer(holder):
                 return Alike.KIND if is_asked(part, name, self._asked) else Alike.NOTHING
         else:
             held = isinstance(part, Leaf) and isinstance(follow(self._message, split_pointer(holder)), dict)

@@ -46,6 +46,32 @@ class AskedColumn(NamedTuple):
     inside: bool = False
 
 
+class ImagePlan(NamedTuple):
+    """What is known of an image before a message is read.
+
+    If it is `partial`, it may hold the changed columns only, and those in `completed_from` complete it; for the op
+    codes in `whole_for` it holds a whole row. `named` are the columns that the schemas of messages name.
+    """
+
+    partial: bool
+    completed_from: frozenset[str]
+    whole_for: frozenset[str]
+    named: frozenset[str]
+
+
+class TypePlan(NamedTuple):
+    """Where the types of columns are (`at`, those in after images first), how they are written, and how they end."""
+
+    at: tuple[str, ...]
+    written: ColumnTypes | None
+    close: bytes
+
+    @property
+    def within(self) -> str | None:
+        """The member of each image that holds the types of its columns, if they are there."""
+        return None if self.written is None else self.written.in_image
+
+
 @dataclass(frozen=True)
 class LayoutPlan:
     """What the envelopes of a subject's versions have in common, as far as parsing needs it.
@@ -54,17 +80,11 @@ class LayoutPlan:
     """
 
     properties: Mapping[str, Any]
-    images: tuple[str, ...]
-    partial: frozenset[str]
-    over: Mapping[str, frozenset[str]]
+    images: Mapping[str, ImagePlan]
     op_at: str
-    whole_for: Mapping[str, frozenset[str]]
-    named: Mapping[str, frozenset[str]]
     one_row: bool
     absent: AbsentValues | None
-    types_at: tuple[str, ...]
-    types: ColumnTypes | None
-    types_close: bytes
+    types: TypePlan
     names_at: tuple[str, ...]
     plain_names: frozenset[str]
     by_kind: bool
@@ -76,11 +96,6 @@ class LayoutPlan:
     relations: tuple[Relation, ...]
     asked_columns: Mapping[str, AskedColumn]
     """Columns of messages that are rows in which tests of a contract look."""
-
-    @property
-    def types_within(self) -> str | None:
-        """The member of each image that holds the types of its columns, if they are there."""
-        return None if self.types is None else self.types.in_image
 
     def build(
         self, shape: RowShape, extras: Sequence[str], widened: frozenset[str], *, loose: bool, family: int
@@ -107,9 +122,9 @@ class LayoutPlan:
             pointer = at + join_pointer(name)
             names.append(name)
             if pointer in self.images:
-                full = not loose and pointer not in self.partial
+                full = not loose and not self.images[pointer].partial
                 row = _row_struct(
-                    tuple((column.name, column.decoder) for column in columns), self.types_within, required=full
+                    tuple((column.name, column.decoder) for column in columns), self.types.within, required=full
                 )
                 kind = (row if self.one_row else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
                 parts.append(self._image(pointer, columns, full=full))
@@ -120,7 +135,7 @@ class LayoutPlan:
             else:
                 decoder = decoder_kinds.WIDE if schema is None or pointer in widened else decoder_of_schema(schema)
                 kind = decoder_kinds.TYPES[decoder]
-                parts.append(Leaf(pointer, decoder, fixed=pointer in self.types_at and decoder == decoder_kinds.RAW))
+                parts.append(Leaf(pointer, decoder, fixed=pointer in self.types.at and decoder == decoder_kinds.RAW))
             fields.append((f"f{len(fields)}", kind, UNSET))
         renamed = {f"f{index}": name for index, name in enumerate(names)}
         if at in self.images:  # the message itself is the row: its columns are next to the other members
@@ -133,8 +148,8 @@ class LayoutPlan:
         return tuple(parts), struct
 
     def _image(self, pointer: str, columns: tuple[LayoutColumn, ...], *, full: bool) -> Image:
-        partial, whole_for, result = pointer in self.partial, self.whole_for[pointer], self.named[pointer]
-        return Image(pointer, columns, full, partial, self.op_at, whole_for, result)
+        image = self.images[pointer]
+        return Image(pointer, columns, full, image.partial, self.op_at, image.whole_for, image.named)
 
 
 def can_be_field(name: str) -> bool:

@@ -60,7 +60,9 @@ class MessageKeys:
         self._is_row = "" in plan.images
         self._op_at = split_pointer(plan.op_at)
         self._changes = {
-            at: _ChangedColumns(plan.whole_for[at], tuple(plan.over[at])) for at in plan.partial if plan.over.get(at)
+            at: _ChangedColumns(image.whole_for, tuple(image.completed_from))
+            for at, image in plan.images.items()
+            if image.partial and image.completed_from
         }
 
     def read(self, message: dict[str, Any]) -> tuple[Hashable, list[Row]]:
@@ -109,7 +111,7 @@ class MessageKeys:
         plan = self._plan
         self._reached.add(pointer)
         if pointer in plan.images:
-            return _image(pointer, self._hidden.get(pointer, ()), plan.named.get(pointer, frozenset()))
+            return _image(pointer, self._hidden.get(pointer, ()), plan.images[pointer].named)
         constraints, times = plan.constraints.get(pointer, ()), self._times.get(pointer, ())
         if pointer in plan.discrete:
             read: _ReadPart = lambda value, _: value if type(value) is str else freeze(value)  # noqa: E731

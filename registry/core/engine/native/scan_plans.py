@@ -123,9 +123,9 @@ class ScanPlan:
         self.images.append(part)
         node, row = self._add_node(), self._add_node()
         members = self._columns(image, part.columns, required=part.full)
-        types = f"{part.pointer}{join_pointer(self.plan.types_within or '')}"
+        types = f"{part.pointer}{join_pointer(self.plan.types.within or '')}"
         demanded = False
-        if self.plan.types_within is not None:
+        if self.plan.types.within is not None:
             if types not in self.expected:
                 raise NoScanPlan
             members += self._literal(types, _NOWHERE, image)
@@ -170,8 +170,8 @@ def free_names(plan: LayoutPlan, reading_options: ReadingOptions) -> frozenset[s
 
     Such tables have the columns of the shape if every image has all of them, in its order.
     """
-    learnt = not plan.types_at and not plan.partial and not reading_options.tables
-    return plan.plain_names if learnt and "" not in plan.images else frozenset()
+    fixed = plan.types.at or any(image.partial for image in plan.images.values()) or reading_options.tables
+    return frozenset() if fixed or "" in plan.images else plan.plain_names
 
 
 def make_scan_plan(

@@ -59,7 +59,7 @@ class Parser:
         self._reading_options, self._schemas = reading_options, reading_options.schemas
         self._make_columns = make_columns
         self._make_column = make_column
-        by_table = not plan.types_at or bool(reading_options.tables)
+        by_table = not plan.types.at or bool(reading_options.tables)
         self._names = plan.names_at if by_table or plan.by_kind else ()
         self._free = plan.plain_names if self._names and not by_table else frozenset[str]()
         self._shapes: OrderedDict[Any, RowShape] = OrderedDict()
@@ -73,7 +73,7 @@ class Parser:
         self._read_key = make_key_reader(plan)
         self._latest: RowShape | None = None
         self._learnt: RowShape | None = None
-        self.identified_by = [*plan.types_at, *(None if at in self._free else at for at in self._names)]
+        self.identified_by = [*plan.types.at, *(None if at in self._free else at for at in self._names)]
         """The pointer of each part of a shape's key; None for a name that the shape does not depend on."""
         self._picks = [(at, make_picker(plan, pointer)) for at, pointer in enumerate(self.identified_by) if pointer]
 
@@ -259,7 +259,7 @@ class Parser:
         Where null means something else from another kind of source, shapes of one kind are a family of their own.
         """
         kind = shape.key[-1] if self._plan.by_kind and self._plan.absent is not None else None
-        key = (shape.key[: len(self._plan.types_at)], tuple(shape.columns), kind)
+        key = (shape.key[: len(self._plan.types.at)], tuple(shape.columns), kind)
         family = self._families.get(key)
         if family is None:
             self._made += 1  # never reused: cached verdicts are keyed by it
@@ -299,7 +299,7 @@ class Parser:
         self._learned_fields += members  # all shapes have the members
         shape.learned_fields += columns
         self._build(shape)
-        if columns and not self._plan.types_at and not any(column.typed for column in shape.columns):
+        if columns and not self._plan.types.at and not any(column.typed for column in shape.columns):
             self._learnt = shape
         return shape.loose
 
@@ -337,7 +337,7 @@ class Parser:
     def _values_in(self, message: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the values of all rows of a message by column, image by image."""
         for pointer in self._plan.images:
-            other_members = {self._plan.types_within} if pointer else self._plan.properties.keys()
+            other_members = {self._plan.types.within} if pointer else self._plan.properties.keys()
             for row in _rows(follow(message, split_pointer(pointer))):
                 yield from ((name, value) for name, value in row.items() if name not in other_members)
 
@@ -389,13 +389,15 @@ def _rows(found: Any) -> Iterable[dict[str, Any]]:
 
 def _defaults_of(token: bytes, plan: LayoutPlan, schemas: WriterSchemas | None) -> dict[str, str]:
     """Return the values that columns have in place of NULL, from the token that holds their types."""
-    return {} if plan.types is None else read_sent_defaults(plan.types, _open_types(token, schemas))
+    written = plan.types.written
+    return {} if written is None else read_sent_defaults(written, _open_types(token, schemas))
 
 
 def _types_of(token: bytes, plan: LayoutPlan, schemas: WriterSchemas | None) -> dict[str, str] | None:
     """Return the types in a token, by column; None if it is not a map of texts."""
     try:
-        return None if plan.types is None else read_sent_types(plan.types, _open_types(token, schemas))
+        written = plan.types.written
+        return None if written is None else read_sent_types(written, _open_types(token, schemas))
     except Unreadable:
         return None
 

@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.relations import is_number, relations_of
-from cdc_contracts.registry.core.engine.layouts.struct_layouts import AskedColumn, LayoutPlan
+from cdc_contracts.registry.core.engine.layouts.struct_layouts import AskedColumn, ImagePlan, LayoutPlan, TypePlan
 from cdc_contracts.registry.core.engine.parse.schema_members import (
     bounded_collections,
     image_properties,
@@ -41,7 +41,6 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
     }
     if len(alike) > 1 or len({meaning.envelope.key_at for meaning in meanings} - {None}) > 1:
         return None
-    types = first.columns.types
     images = tuple(dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers()))
     properties: dict[str, Any] = {}
     for schema in schemas:
@@ -61,25 +60,23 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         constraints.setdefault(pointer, {})["pattern", pattern] = None
     discrete |= {at for schema in schemas for at in bounded_collections(schema, "") if at not in images}
     names = frozenset(at for meaning in meanings for at in _names_at(meaning))
+    partial = _partial(first)
     return LayoutPlan(
         properties=properties,
-        images=images,
-        partial=_partial(first),
-        over={at: frozenset(below for meaning in meanings for below in _places_below(meaning, at)) for at in images},
-        op_at=first.envelope.op.at,
-        whole_for={
-            at: frozenset(code for meaning in meanings for code in _codes_of_whole(meaning, at)) for at in images
-        },
-        named={
-            at: frozenset(name for schema in schemas for name in image_properties(schema, at))
-            - non_column_members(first, at)
+        images={
+            at: ImagePlan(
+                at in partial,
+                frozenset(below for meaning in meanings for below in _places_below(meaning, at)),
+                frozenset(code for meaning in meanings for code in _codes_of_whole(meaning, at)),
+                frozenset(name for schema in schemas for name in image_properties(schema, at))
+                - non_column_members(first, at),
+            )
             for at in images
         },
+        op_at=first.envelope.op.at,
         one_row=first.images.hold_one_row,
         absent=first.images.absent,
-        types_at=_types_at(first, images),
-        types=None if types == "none" else types,
-        types_close=b"}" if types == "none" else _end_of_types(types),
+        types=_plan_types(first, images),
         names_at=_names_at(first),
         plain_names=names - discrete if len({_names_read(meaning) for meaning in meanings}) == 1 else frozenset(),
         by_kind=first.values.kind_at is not None,
@@ -129,15 +126,16 @@ def _asked_columns(meanings: Sequence[Meaning], properties: Mapping[str, Any]) -
     }
 
 
-def _types_at(meaning: Meaning, images: Sequence[str]) -> tuple[str, ...]:
-    """The pointers at which column types may be, those in after images first."""
+def _plan_types(meaning: Meaning, images: Sequence[str]) -> TypePlan:
+    """Return where the types of columns may be, in images those after a change first."""
     types = meaning.columns.types
     if types == "none":
-        return ()
+        return TypePlan((), None, b"}")
     if types.at is not None:
-        return (types.at,)
+        return TypePlan((types.at,), types, _end_of_types(types))
     after = [side.at for op in ROW_OPS if (sides := meaning.images.of(op)) and (side := sides.after)]
-    return tuple(f"{at}{join_pointer(types.in_image or '')}" for at in dict.fromkeys([*after, *images]))
+    places = (f"{at}{join_pointer(types.in_image or '')}" for at in dict.fromkeys([*after, *images]))
+    return TypePlan(tuple(places), types, _end_of_types(types))
 
 
 def _partial(meaning: Meaning) -> frozenset[str]:

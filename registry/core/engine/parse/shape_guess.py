@@ -24,9 +24,9 @@ class ShapeGuess:
     """Guesses the shape of a value from a slice of its bytes; mostly the slice of the previous value recurs."""
 
     def __init__(self, plan: LayoutPlan, identifying_names: Sequence[str]) -> None:
-        types: list[tuple[str, bytes | int]] = [(at, plan.types_close) for at in plan.types_at[:1]]
+        types: list[tuple[str, bytes | int]] = [(at, plan.types.close) for at in plan.types.at[:1]]
         names = [(at, b",") for at in identifying_names]
-        images = [(at, _PEEK) for at in plan.images] if plan.types_within is not None else []
+        images = [(at, _PEEK) for at in plan.images] if plan.types.within is not None else []
         self._marks = [(f'"{split_pointer(at)[-1]}"'.encode(), close) for at, close in (*types, *names, *images)]
         self._known: OrderedDict[Any, RowShape] = OrderedDict()
 
@@ -66,7 +66,7 @@ class ShapeGuess:
 
 def make_key_reader(plan: LayoutPlan) -> Callable[[bytes], tuple[tuple[Any, ...], tuple[Any, ...]]]:
     """Return a function that reads only the members that determine a shape: the tokens of the types, and the names."""
-    wanted = [*plan.types_at, *plan.names_at]
+    wanted = [*plan.types.at, *plan.names_at]
     tree: dict[str, Any] = {}
     for pointer in wanted:
         place = tree
@@ -75,7 +75,7 @@ def make_key_reader(plan: LayoutPlan) -> Callable[[bytes], tuple[tuple[Any, ...]
             place = place.setdefault(name, {})
         place[last] = None
     decode = msgspec.json.Decoder(_key_struct(tree)).decode
-    types_parts = [split_pointer(pointer) for pointer in plan.types_at]
+    types_parts = [split_pointer(pointer) for pointer in plan.types.at]
     names_parts = [split_pointer(pointer) for pointer in plan.names_at]
 
     def read_key(value: bytes) -> tuple[Any, tuple[Any, ...]]:
@@ -125,7 +125,7 @@ def make_picker(plan: LayoutPlan, pointer: str) -> Callable[[Any], Any]:
 
 def _picker(plan: LayoutPlan, properties: Any, at: str, parts: tuple[str, ...]) -> Callable[[Any], Any]:
     first, *rest = parts
-    if at in plan.images and first == plan.types_within:  # else a member beside the columns of a row
+    if at in plan.images and first == plan.types.within:  # else a member beside the columns of a row
         return attrgetter(TYPES_FIELD)
     get = attrgetter(f"f{list(properties).index(first)}")
     if not rest:

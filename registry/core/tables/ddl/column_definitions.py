@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.core.contract.table_contracts import TableColumn
-from cdc_contracts.registry.core.tables.ddl.grammars import ORACLE, Grammar
+from cdc_contracts.registry.core.tables.ddl.grammars import ORACLE, Grammar, TypeGrammar
 from cdc_contracts.registry.core.tables.ddl.tokens import PLAIN, TEXT, DdlError, Word, Words
 
 _LONGEST_FLOAT: Final = 24
@@ -99,7 +99,7 @@ def read_type(words: Words, grammar: Grammar) -> tuple[str, bool]:
     if begin.says("NOT", "NULL", "DEFAULT", "PRIMARY", "UNIQUE", "COMMENT", "CONSTRAINT", "GENERATED", "AS"):
         raise DdlError("a column has no type", begin.line)
     words.at -= 1
-    phrase = next((one for one in grammar.phrases if words.sees(*one)), None)
+    phrase = next((one for one in grammar.types.phrases if words.sees(*one)), None)
     if phrase is not None:
         words.takes(*phrase)
         base = " ".join(phrase)
@@ -107,12 +107,12 @@ def read_type(words: Words, grammar: Grammar) -> tuple[str, bool]:
         base = read_type_name(words, grammar)
     arguments = _arguments(words) if words.sees("(") else None
     endings = []
-    while ending := next((one for one in grammar.endings if words.sees(*one)), None):
+    while ending := next((one for one in grammar.types.endings if words.sees(*one)), None):
         words.takes(*ending)
         more = _arguments(words) if words.sees("(") else None
         endings.append(" ".join(ending) + _bracketed(more))
-    stored = _as_stored(base, arguments, endings, grammar)
-    return stored + _dimensions(words, grammar), base in grammar.serials
+    stored = _as_stored(base, arguments, endings, grammar.types)
+    return stored + _dimensions(words, grammar.types), base in grammar.types.serials
 
 
 def read_type_name(words: Words, grammar: Grammar) -> str:
@@ -123,7 +123,7 @@ def read_type_name(words: Words, grammar: Grammar) -> str:
     parts = [words.take("a type")]
     while words.takes("."):
         parts.append(words.take_name("a type"))
-    if len(parts) > 1 and parts[0].text.upper() == grammar.catalogue:
+    if len(parts) > 1 and parts[0].text.upper() == grammar.types.catalogue:
         parts = parts[1:]
     return ".".join(_type_name(part, grammar) for part in parts)
 
@@ -131,13 +131,13 @@ def read_type_name(words: Words, grammar: Grammar) -> str:
 def _type_name(word: Word, grammar: Grammar) -> str:
     if word.kind == PLAIN:
         return word.text.upper()
-    plain = word.text == grammar.fold(word.text) and word.text not in grammar.always_quoted
+    plain = word.text == grammar.fold(word.text) and word.text not in grammar.types.always_quoted
     return word.text.upper() if plain else word.written
 
 
-def _dimensions(words: Words, grammar: Grammar) -> str:
+def _dimensions(words: Words, types: TypeGrammar) -> str:
     """Return `[]` where a type is one of arrays: the database keeps neither their dimensions nor their lengths."""
-    if not grammar.arrays:
+    if not types.arrays:
         return ""
     found = words.takes("ARRAY")
     while words.takes("["):
@@ -166,22 +166,22 @@ def _text(word: Word) -> str:
     return f"'{inside}'"
 
 
-def _as_stored(base: str, arguments: list[str] | None, endings: list[str], grammar: Grammar) -> str:
-    if not endings and base in grammar.around:
-        base, ending = grammar.around[base]
+def _as_stored(base: str, arguments: list[str] | None, endings: list[str], types: TypeGrammar) -> str:
+    if not endings and base in types.around:
+        base, ending = types.around[base]
         endings = [ending]
-    if arguments is None and base in grammar.bare:
-        named = grammar.bare[base]
-    elif grammar.wide_float and "FLOAT" in (base, grammar.synonyms.get(base)) and _is_double(arguments):
-        named = grammar.wide_float
+    if arguments is None and base in types.bare:
+        named = types.bare[base]
+    elif types.wide_float and "FLOAT" in (base, types.synonyms.get(base)) and _is_double(arguments):
+        named = types.wide_float
     else:
-        base = grammar.synonyms.get(base, base)
-        arguments = None if base in grammar.unsized else _completed(base, arguments)
-        named = base + _bracketed(arguments) if arguments is not None else grammar.bare.get(base, base)
+        base = types.synonyms.get(base, base)
+        arguments = None if base in types.unsized else _completed(base, arguments)
+        named = base + _bracketed(arguments) if arguments is not None else types.bare.get(base, base)
     if "ZEROFILL" in endings:
         endings = ["UNSIGNED", "ZEROFILL"]
     words = [named, *(ending for ending in dict.fromkeys(endings) if ending != "SIGNED")]
-    return " ".join(_spelled(word, grammar) for word in words)
+    return " ".join(_spelled(word, types) for word in words)
 
 
 def _completed(base: str, arguments: list[str] | None) -> list[str] | None:
@@ -204,12 +204,12 @@ def _bracketed(arguments: list[str] | None) -> str:
     return "" if arguments is None else f"({','.join(arguments)})"
 
 
-def _spelled(word: str, grammar: Grammar) -> str:
+def _spelled(word: str, types: TypeGrammar) -> str:
     """Return a word of a type in the case of the database; the members of an ENUM keep theirs."""
     name, bracket, rest = word.partition("(")
     quoted = "'" in rest or '"' in rest
-    parts = (part if part.startswith('"') else grammar.spell(part) for part in _QUOTED.split(name))
-    return "".join(parts) + bracket + (rest if quoted else grammar.spell(rest))
+    parts = (part if part.startswith('"') else types.spell(part) for part in _QUOTED.split(name))
+    return "".join(parts) + bracket + (rest if quoted else types.spell(rest))
 
 
 def read_traits(words: Words, grammar: Grammar) -> Traits:
