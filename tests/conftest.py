@@ -105,8 +105,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TwoEnds | No
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what starts Java, so that `-m "not java"` leaves out just that, and order what several processes run."""
+    of_spark = {path for path in {item.path for item in items} if SPARK_CHECKS in path.parents}
     for item in items:
-        if STARTING_JAVA.intersection(getattr(item, "fixturenames", ())) or SPARK_CHECKS in item.path.parents:
+        if STARTING_JAVA.intersection(getattr(item, "fixturenames", ())) or item.path in of_spark:
             item.add_marker(JAVA)
     sampled = sample(items, turn_of(config.stash[SEED]))
     config.stash[SAMPLING] = sampled

@@ -14,6 +14,8 @@ from topics import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
 VERSIONS = [version.reference for version in CATALOGUE.all_versions()]
+ENOUGH = 50
+"""Sampled tests among which each version has its turn."""
 VERSION = re.compile(rf"(?<![\w/])({'|'.join(map(re.escape, VERSIONS))})(?!\d)")
 
 
@@ -40,6 +42,15 @@ def test_each_sampled_test_runs_some_case_and_one_of_every_subject_by_default(re
     assert [test for test, (chosen, _) in sampled.items() if not chosen] == []
     missing = {test: subjects_in(whole) - subjects_in(chosen) for test, (chosen, whole) in sampled.items()}
     assert {test: subjects for test, subjects in missing.items() if subjects} == {}
+
+
+def test_each_version_is_in_the_cases_of_some_sampled_test_by_default(request):
+    """Of the whole suite: a few files hardly have them all."""
+    sampled = request.config.stash[SAMPLING].values()
+    if len(sampled) < ENOUGH:
+        pytest.skip("only some files were collected")
+
+    assert set().union(*(versions_in(chosen) for chosen, _ in sampled)) == set(VERSIONS)
 
 
 def test_a_default_run_has_a_case_of_every_subject_and_the_next_turns_have_its_other_versions():

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from two_ends import LONGEST
+from two_ends import LONGEST, SLOWEST
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.spark_checks.spark.jars import find_java
@@ -174,7 +174,7 @@ def test_what_tests_start_is_stopped_by_ctrl_c_also_where_the_tests_were_started
 
 
 def test_the_files_that_are_begun_first_are_there():
-    assert set(LONGEST) <= {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    assert {*LONGEST, *SLOWEST} <= {path.name for path in (ROOT / "tests").rglob("test_*.py")}
 
 
 def test_what_does_not_say_that_it_starts_java_finds_none():

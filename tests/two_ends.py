@@ -17,15 +17,19 @@ JAVA = "java"
 SHARED = ("spark", "broker")
 """Fixtures that start a Java virtual machine once in each process, the slower one first."""
 LONGEST = (
-    "test_current_rows.py", "test_follow.py", "test_kills.py", "test_lakehouse.py", "test_decode_failures.py",
+    "test_current_rows.py", "test_row_histories.py", "test_site_examples.py", "test_follow.py", "test_kills.py",
+    "test_lakehouse.py", "test_decode_failures.py", "test_decode_engines.py", "test_sampled_options.py",
     "test_engines.py", "test_validating_commands.py", "test_replay.py", "test_exact_values.py",
 )  # fmt: skip
 """Files that start Java and take long for the tests they hold: begun first, so that in the end nobody waits for one."""
 
 SLOWEST = (
-    "test_differential.py", "test_record_pairs.py", "test_many_tables.py", "test_record_order.py", "test_stream_drift.py",
-    "test_every_column.py", "test_bound_schemas.py", "test_form_agreement.py", "test_lint.py", "test_every_version.py",
-    "test_foreign_messages.py", "test_hostile_schemas.py", "test_rendering.py", "test_time_units.py",
+    "test_message_validator.py", "test_key_columns.py", "test_native_agreement.py", "test_evidence_over_histories.py",
+    "test_validation_without_arrow.py", "test_message_counts.py", "test_discriminator_drift.py", "test_house_rules.py",
+    "test_many_tables.py", "test_bound_schemas.py", "test_native_sanitized.py", "test_draft_folders.py",
+    "test_differential.py", "test_cdc_meaning.py", "test_options_of_captures.py", "test_adding_a_version.py",
+    "test_odd_columns.py", "test_captures.py", "test_joined_captures.py", "test_record_pairs.py",
+    "test_foreign_messages.py", "test_record_order.py", "test_every_column.py", "test_stream_drift.py", "test_lint.py",
 )  # fmt: skip
 """Files without Java that take longest (docs/test-times.md), for the same reason."""
 

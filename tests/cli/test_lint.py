@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from repositories import commit, git
 from topics import VERSION_FOLDERS
 
 from cdc_contracts.cli.app import main
@@ -112,8 +113,11 @@ def test_where_there_are_none_it_says_that_it_looked_at_the_shipped_ones(tmp_pat
 
 
 @pytest.mark.parametrize("call", [["lint", "contracts"], ["ci", "contracts", "--base", "HEAD"]])
-def test_json_is_spelled_in_the_same_way_everywhere(capsys, call):
+def test_json_is_spelled_in_the_same_way_everywhere(root, monkeypatch, capsys, call):
     """Every command that prints JSON takes --json; those with more formats take --format json as well."""
+    git(root.parent, "init", "-q")
+    commit(root.parent, "what there is")
+    monkeypatch.chdir(root.parent)
     main([*call, "--json", "--fail-on", "error"])
     short = capsys.readouterr().out
     main([*call, "--format", "json", "--fail-on", "error"])

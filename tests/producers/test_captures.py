@@ -92,6 +92,7 @@ def test_no_message_is_quarantined_without_table_contracts(capture, reference):
     assert decoded.control.num_rows == rows.count(0)
 
 
+@pytest.mark.one_in(3)
 @each_of_contracts
 def test_rows_are_those_of_the_database_but_for_known_differences(capture, reference):
     assert unknown_differences(capture, read_records(capture), reference) == []
@@ -154,6 +155,7 @@ def test_a_schema_block_is_beside_the_message_without_it(capture):
     ]
 
 
+@pytest.mark.one_in(3)
 @each([capture for capture in CAPTURES if capture.product == "debezium"])
 def test_kafka_keys_name_the_key_columns_that_the_tables_of_the_database_have(capture):
     """A table without a primary key has that of its unique index, or none."""

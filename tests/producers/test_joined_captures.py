@@ -129,6 +129,7 @@ def test_no_proposed_range_says_what_is_not_so(joined):
         assert before.end <= after.start
 
 
+@pytest.mark.one_in(2)
 @each
 def test_the_proposed_file_quarantines_no_message_that_the_options_of_its_run_read(joined):
     values, joint = values_in(joined)
@@ -147,6 +148,7 @@ def quarantined(validation, values):
     return {offset for one in written for offset in one.quarantine.column("offset").to_pylist()}
 
 
+@pytest.mark.one_in(2)
 @each
 def test_rows_across_the_joint_are_those_of_the_database(joined, tmp_path):
     """What no value tells the user states: the file has the options of each run up to the joint and from it on."""

@@ -158,6 +158,7 @@ def said(verdict: Verdict) -> tuple[object, ...]:
     )  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_paths_say_and_write_the_same_of_changed_bytes(version, monkeypatch):
     """Every message goes through the native part, if there is one; those of a third of the versions also without it."""

@@ -261,6 +261,7 @@ OTHERS = [
 """Contracts that place rows in every way there is."""
 
 
+@pytest.mark.one_in(2)
 @native
 @pytest.mark.parametrize("reference", OTHERS)
 def test_contracts_that_place_rows_otherwise_read_kafka_keys_too(reference, native, monkeypatch):

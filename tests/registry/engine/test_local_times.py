@@ -71,6 +71,7 @@ def messages(version, texts) -> list[bytes]:
     return [renderer.render(Event("insert", TABLE, None, row, at, at, str(int(row["id"]) + 1), "1")) for row in rows]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("native", ["off", "eager"])
 @pytest.mark.parametrize("told", ["parameter", "table contract"])
 @pytest.mark.parametrize(("version", "zone"), list(product(VERSIONS, PLACES)), ids=str)

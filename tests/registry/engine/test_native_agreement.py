@@ -125,6 +125,7 @@ def report_of(version, tally):
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
 def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", "eager")

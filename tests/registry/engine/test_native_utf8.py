@@ -83,6 +83,7 @@ def test_control_characters_are_taken_nowhere_and_half_characters_neither(place)
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
 def test_no_version_takes_bytes_that_are_no_utf8_in_any_text_or_name(version, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", "eager")

@@ -90,6 +90,7 @@ SCALAR = [
 """Versions whose columns hold no arrays and objects."""
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("setting", ["off", "eager"])
 @pytest.mark.parametrize("reference", SCALAR)
 def test_an_array_or_object_is_no_value_of_a_column_with_or_without_a_type(reference, setting, monkeypatch):
