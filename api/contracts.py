@@ -28,7 +28,6 @@ from cdc_contracts.api.results import (
     Severity,
     UndecidedChange,
 )
-from cdc_contracts.registry.authoring.sync.schema_sources import open_schemas
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.extras import require_extra
 from cdc_contracts.registry.core.common.findings import Severities
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from cdc_contracts.api.batches import BatchValidator, DecodedBatch
     from cdc_contracts.registry.core.common import findings as internal
     from cdc_contracts.registry.core.contract.catalogue import Catalogue
+    from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 Tables = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 """Table contracts: a file, a folder, or the content of one or several such files."""
@@ -339,9 +339,15 @@ def open_options(
         tables=open_tables(tables),
         severities=Severities(as_mapping("severities", severities, '{"unknown-field": "error"}')),
         strict_json=strict_json,
-        schemas=open_schemas(None if schema_registry is None else str(schema_registry)),
+        schemas=None if schema_registry is None else _open_source(str(schema_registry)),
         table=None if table is None else as_text("a table", table, "shop.orders"),
     )
+
+
+def _open_source(place: str) -> WriterSchemas:
+    from cdc_contracts.registry.authoring.sync.schema_sources import open_source  # only here: it takes long to import
+
+    return open_source(place)
 
 
 def open_tables(tables: Tables | None) -> TableContracts:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.contract.catalogue import Catalogue
     from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
     from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
+    from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 AUTO = "auto"
 """The contract that is found out from the messages."""
@@ -121,7 +122,6 @@ class ValidationOptions:
 
         The contract is None if none is named. Raises UsageError if an option is malformed.
         """
-        from cdc_contracts.registry.authoring.sync.schema_sources import open_schemas
         from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
         from cdc_contracts.registry.core.contract.settings import read_settings
         from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
@@ -175,7 +175,6 @@ def open_reading_options(
     schema_registry: str | None = None,
 ) -> ReadingOptions:
     """Return the reading options, for a command that does not validate."""
-    from cdc_contracts.registry.authoring.sync.schema_sources import open_schemas
     from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
     from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
 
@@ -185,6 +184,15 @@ def open_reading_options(
         wrapping=unwrap,
         schemas=open_schemas(schema_registry),
     )
+
+
+def open_schemas(place: str | None, authority: Path | None = None) -> WriterSchemas | None:
+    """Return the writer schemas of a registry or a folder; None without one. Raises UsageError if it is neither."""
+    if place is None:
+        return None
+    from cdc_contracts.registry.authoring.sync.schema_sources import open_source
+
+    return open_source(place, authority)
 
 
 def needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:

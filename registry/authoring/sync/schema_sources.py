@@ -89,14 +89,12 @@ class FolderSource:
         return {"root": self.root}
 
 
-def open_schemas(place: str | None, authority: Path | None = None) -> WriterSchemas | None:
-    """Return the writer schemas of a registry by its URL, or of a folder; None without one.
+def open_source(place: str, authority: Path | None = None) -> WriterSchemas:
+    """Return the writer schemas of a registry by its URL, or of a folder.
 
     User, password and token come from the environment (`CDC_CONTRACTS_REGISTRY_…`); `authority` are certificates to
     trust. Raises UsageError if there is no such folder, or the URL is not one.
     """
-    if place is None:
-        return None
     if "://" not in place:
         check_folder(Path(place))
         return WriterSchemas(FolderSource(Path(place)))

@@ -210,6 +210,18 @@ class RowChanges:
             if until is not None:
                 rows.arrays = [array[array["offset"] < until] for array in rows.arrays]
                 rows.changes = [change for change in rows.changes if change.offset < until]
+        if self.busy or sum(map(len, self.lines.values())) > min(MOST_OF_A_ROW, MOST_CHANGES):
+            self._lower_ceiling()
+        self.busy = {key: row for key, row in self.busy.items() if key <= self.ceiling}
+        self._drop()
+        for key in self.busy:
+            self._thin(key)
+        if len(self.tables) > MOST_OF_A_ROW:
+            known = {change.table for rows in self.lines.values() for change in rows.all()}
+            self.tables = {table: name for table, name in self.tables.items() if table in known}
+
+    def _lower_ceiling(self) -> None:
+        """Find the rows that are busy, and the ceiling above which there are too many changes."""
         keys, counts = self._counts()
         crowded = keys[counts > MOST_OF_A_ROW].tolist()
         self.busy |= {key: self._row(key) for key in {*self.busy, *crowded}}
@@ -218,13 +230,6 @@ class RowChanges:
         beyond = keys[np.cumsum(counts) > MOST_CHANGES]
         if len(beyond):
             self.ceiling = min(self.ceiling, int(beyond[0]) - 1)
-        self.busy = {key: row for key, row in self.busy.items() if key <= self.ceiling}
-        self._drop()
-        for key in self.busy:
-            self._thin(key)
-        if len(self.tables) > MOST_OF_A_ROW:
-            known = {change.table for rows in self.lines.values() for change in rows.all()}
-            self.tables = {table: name for table, name in self.tables.items() if table in known}
 
     def _bound_if_needed(self) -> None:
         if sum(map(len, self.lines.values())) > 2 * MOST_CHANGES:

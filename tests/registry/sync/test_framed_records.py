@@ -5,13 +5,13 @@ import json
 import socket
 
 import fastavro
-import httpx
+import patient
 import pytest
 from record_batches import batch_of
 from registry_servers import serving
 from topics import CATALOGUE
 
-from cdc_contracts.registry.authoring.sync.schema_sources import open_schemas
+from cdc_contracts.registry.authoring.sync.schema_sources import open_source
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
@@ -68,7 +68,7 @@ def registry(tmp_path_factory):
 
 def register(registry, schema, kind="AVRO"):
     subject = f"s{abs(hash(json.dumps(schema)))}-value"
-    answer = httpx.post(
+    answer = patient.post(
         f"{registry}/subjects/{subject}/versions", json={"schema": json.dumps(schema), "schemaType": kind}
     )
     assert answer.is_success, answer.text
@@ -76,7 +76,7 @@ def register(registry, schema, kind="AVRO"):
 
 
 def written(place, values, contract="debezium/json-schema@4"):
-    options = ReadingOptions(schemas=open_schemas(str(place)))
+    options = ReadingOptions(schemas=open_source(str(place)))
     return list(
         Kernel(open_validation(CATALOGUE, contract, options)).decode(
             batch_of([(0, at, value) for at, value in enumerate(values)])
@@ -145,14 +145,14 @@ def test_a_registry_that_does_not_answer_stops_the_run_and_quarantines_nothing()
 @pytest.mark.parametrize("place", ["no-such-folder", "ftp://registry", "http://user:secret@registry"])
 def test_a_place_that_is_no_registry_is_refused_before_anything_is_read(place):
     with pytest.raises(UsageError) as error:
-        open_schemas(place)
+        open_source(place)
     assert "secret" not in str(error.value)
 
 
 def test_access_to_a_registry_is_shown_nowhere(registry, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_REGISTRY_USER", "reader")
     monkeypatch.setenv("CDC_CONTRACTS_REGISTRY_PASSWORD", "hush-hush")
-    schemas = open_schemas(registry)
+    schemas = open_source(registry)
     options = ReadingOptions(schemas=schemas)
     assert "hush-hush" not in options.identity() + repr(schemas) + repr(options)
     assert json.loads(options.identity())["schemas"] == registry

@@ -46,7 +46,7 @@ class AvroReader:
         return IndexedValues(texts, index)
 
     def _texts_of(self, program: AvroProgram, values: pa.BinaryArray, index: ValueIndex) -> pa.BinaryArray:
-        texts = Texts(len(values), int(self._ratio * size_of(values)) + _SPARE)
+        texts = RecordTexts(len(values), int(self._ratio * size_of(values)) + _SPARE)
         number, why, total = 0, np.zeros(1, np.int32), len(values)
         _, offsets, data = values.buffers()
         starts = np.frombuffer(offsets, np.int32, total + 1, 4 * values.offset) if total else np.zeros(1, np.int32)
@@ -90,8 +90,8 @@ class AvroReader:
             return None
 
 
-class Texts:
-    """Texts one after the other, and where each begins."""
+class RecordTexts:
+    """RecordTexts one after the other, and where each begins."""
 
     def __init__(self, total: int, capacity: int) -> None:
         self.offsets: NDArray[np.int32] = np.zeros(total + 1, np.int32)

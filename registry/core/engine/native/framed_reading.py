@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.engine.native.avro_plans import AvroPlan, AvroProgram, NoAvroPlan
-from cdc_contracts.registry.core.engine.native.avro_reading import Texts, size_of
+from cdc_contracts.registry.core.engine.native.avro_reading import RecordTexts, size_of
 from cdc_contracts.registry.core.engine.native.native_library import native_library
 from cdc_contracts.registry.core.message.framed_values import FramedValues
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import FRAME
@@ -67,7 +67,7 @@ class FramedReader:
         if program is None:
             texts = [self._text_of(value, place, failures) for place, value in enumerate(values.to_pylist())]
             return ReadValues(pa.array(texts, pa.binary()), failures)
-        written, place, total = Texts(len(values), int(self._ratio * size_of(values)) + 4096), 0, len(values)
+        written, place, total = RecordTexts(len(values), int(self._ratio * size_of(values)) + 4096), 0, len(values)
         _, offsets, data = values.buffers()
         starts = np.frombuffer(offsets, np.int32, total + 1, 4 * values.offset)
         order, why = np.zeros(1, np.int32), np.zeros(1, np.int32)

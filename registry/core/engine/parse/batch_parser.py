@@ -33,9 +33,8 @@ from cdc_contracts.registry.core.engine.layouts.layout_parts import Layout, Layo
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan, can_be_field, decoder_of_schema
 from cdc_contracts.registry.core.engine.parse.records_by_layout import Sorted
 from cdc_contracts.registry.core.engine.parse.shape_guess import MOST_SHAPES, ShapeGuess, make_key_reader, make_picker
-from cdc_contracts.registry.core.message.sent_types import read_sent_defaults, read_sent_types
+from cdc_contracts.registry.core.engine.parse.type_tokens import read_defaults, read_types
 from cdc_contracts.registry.core.records.message_values import MessageValues
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 _REFUSED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _decode_any: Final = msgspec.json.Decoder().decode
@@ -211,7 +210,7 @@ class Parser:
         shape = self._shapes.get(key)
         if shape is None:
             result = [
-                _types_of(token, self._plan, self._schemas)
+                read_types(token, self._plan, self._schemas)
                 for token in reversed(tokens)
                 if token not in (UNSET, b"null")
             ]
@@ -220,7 +219,7 @@ class Parser:
                 return None  # which of them counts depends on the op
             types = {name: type_ for one in said for name, type_ in one.items()} if said else None
             defaults = (
-                _defaults_of(tokens[0], self._plan, self._schemas) if types is not None and len(tokens) == 1 else {}
+                read_defaults(tokens[0], self._plan, self._schemas) if types is not None and len(tokens) == 1 else {}
             )
             columns = self._make_columns(types, names, defaults)
             if len(columns) > _MOST_COLUMNS or not all(can_be_field(column.name) for column in columns):
@@ -385,24 +384,3 @@ def _rows(found: Any) -> Iterable[dict[str, Any]]:
         return ()
     rows = [found] if isinstance(found, dict) else found if isinstance(found, list) else []
     return [row for row in rows if isinstance(row, dict)]
-
-
-def _defaults_of(token: bytes, plan: LayoutPlan, schemas: WriterSchemas | None) -> dict[str, str]:
-    """Return the values that columns have in place of NULL, from the token that holds their types."""
-    written = plan.types.written
-    return {} if written is None else read_sent_defaults(written, _open_types(token, schemas))
-
-
-def _types_of(token: bytes, plan: LayoutPlan, schemas: WriterSchemas | None) -> dict[str, str] | None:
-    """Return the types in a token, by column; None if it is not a map of texts."""
-    try:
-        written = plan.types.written
-        return None if written is None else read_sent_types(written, _open_types(token, schemas))
-    except Unreadable:
-        return None
-
-
-def _open_types(token: bytes, schemas: WriterSchemas | None) -> Any:
-    """Return the value of a token, the block of a writer schema where it stands for one."""
-    found = parse_message(b'{"types":' + token + b"}")["types"]
-    return found if schemas is None else schemas.resolve(found)
