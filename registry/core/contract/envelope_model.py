@@ -75,8 +75,8 @@ class Place(Document):
     source: Literal["topic-or-table-option", "kafka-key"] | None = Field(default=None, alias="from")
     """Where the fact comes from if the value of a record does not say it: then `at` leads into the Kafka key."""
     form: (
-        Literal["epoch-millis", "epoch-micros", "epoch-seconds", "epoch-seconds-text", "epoch-millis-list-last",
-                "iso-local", "iso-local-or-utc"] | None
+        Literal["epoch-millis", "epoch-micros", "epoch-seconds", "epoch-seconds-text", "epoch-seconds-or-millis",
+                "epoch-millis-list-last", "iso-local", "iso-local-or-utc"] | None
     ) = None  # fmt: skip
     """How a moment is written."""
     absent_value: int | None = None
@@ -191,3 +191,12 @@ class Ddl(Document):
     """Where the text of the statement is."""
     type: Place | None = None
     """Where the code of the kind of statement is."""
+    former_definition: Place | None = None
+    """Where the definition is that a table had before the statement: no row, although rows of other messages are
+    there."""
+
+    def stands_at(self, pointer: str) -> bool:
+        """Return whether the place of rows of other messages holds the statement, or a definition of its table."""
+        text = self.text.at if self.text is not None else None
+        former = self.former_definition.at if self.former_definition is not None else None
+        return pointer == former or (text or "").startswith(f"{pointer}/")

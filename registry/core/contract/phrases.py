@@ -261,6 +261,7 @@ READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
         "epoch-millis": "milliseconds since 1970 UTC",
         "epoch-micros": "microseconds since 1970 UTC",
         "epoch-seconds": "seconds since 1970 UTC",
+        "epoch-seconds-or-millis": "seconds since 1970 UTC, or milliseconds where the number has 12 digits or more",
         "epoch-seconds-text": "seconds since 1970 UTC, as text",
         "epoch-millis-list-last": "the last of a list of milliseconds since 1970 UTC",
         "iso-local": "ISO 8601 without a zone (parameter time_zone)",

@@ -29,6 +29,7 @@ _CODES: Final[Mapping[str, int]] = {
 }  # fmt: skip
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DIGITS = re.compile(r"(?:0|[1-9]\d*)\Z", re.ASCII)
+_FIRST_NUMBER = re.compile(r"0|[1-9]\d*", re.ASCII)
 
 
 class ColumnWriters(dict[str, "ColumnWriter"]):
@@ -102,6 +103,14 @@ def write_position(text: str, kinds: list[str]) -> str:
     return write_json(text)
 
 
+def write_transaction(text: str, kinds: list[str]) -> str:
+    """Return the token of the id of a transaction: where its member is a number, the first number in the text."""
+    if "string" in kinds:
+        return write_json(text)
+    number = _FIRST_NUMBER.search(text)
+    return number[0] if number else "0"
+
+
 def _write_iso(micros: int, zone: Any) -> str:
     moment = (_EPOCH + timedelta(microseconds=micros)).astimezone(zone or UTC)
     return write_json(moment.strftime("%Y-%m-%dT%H:%M:%S"))
@@ -117,6 +126,7 @@ TIME_WRITERS: Final[Mapping[str, Callable[[int, Any], str]]] = {
     "epoch-millis": lambda micros, _: str(micros // 1000),
     "epoch-micros": lambda micros, _: str(micros),
     "epoch-seconds": lambda micros, _: str(micros // 1_000_000),
+    "epoch-seconds-or-millis": lambda micros, _: str(micros // 1_000_000),
     "epoch-seconds-text": lambda micros, _: f'"{micros // 1_000_000}"',
     "epoch-millis-list-last": lambda micros, _: f"[{micros // 1000}]",
     "iso-local": _write_iso,

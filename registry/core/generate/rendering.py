@@ -33,6 +33,7 @@ from cdc_contracts.registry.core.generate.column_writers import (
     join_names,
     type_code,
     write_position,
+    write_transaction,
 )
 from cdc_contracts.registry.core.generate.message_outlines import Filled, Literal, complete_message
 from cdc_contracts.registry.core.generate.schema_blocks import write_block
@@ -155,11 +156,12 @@ class Renderer:
         at_event, at_process = (TIME_WRITERS[(place and place.form) or "epoch-millis"]
                                 for place in (envelope.event_time, envelope.process_time))  # fmt: skip
         kinds = self._kinds_at(envelope.position.at) if envelope.position and envelope.position.at else []
+        ids = self._kinds_at(envelope.transaction.at) if envelope.transaction and envelope.transaction.at else []
         slots: tuple[tuple[Place | None, Any, Slot], ...] = (
             (envelope.event_time, event.event_time, lambda event: at_event(event.event_time or 0, zone)),
             (envelope.process_time, event.process_time, lambda event: at_process(event.process_time or 0, zone)),
             (envelope.position, event.position, lambda event: write_position(self._position_of(event), kinds)),
-            (envelope.transaction, event.transaction, lambda event: write_json(event.transaction)),
+            (envelope.transaction, event.transaction, lambda event: write_transaction(event.transaction or "", ids)),
         )
         for place, result, slot in slots:
             if place is None or place.at is None:

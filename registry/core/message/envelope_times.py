@@ -37,6 +37,10 @@ NO_TIME: Final = EventTime(None, None)
 
 LAST_OF_LIST: Final = "epoch-millis-list-last"
 """The form of times that are the last of a list."""
+SECONDS_OR_MILLIS: Final = "epoch-seconds-or-millis"
+"""The form of times that some messages count in seconds and others in milliseconds."""
+LEAST_MILLIS: Final = 10**11
+"""The least count that is one of milliseconds there: of seconds, it would be a moment after the year 5000."""
 TIME_UNIT: Final = "time-unit"
 """The cause of the finding on a moment that is counted in another unit than its contract says."""
 _FROM, _TO = 946_684_800, 4_102_444_800
@@ -68,6 +72,8 @@ def read_time(value: Any, place: Place, zone: Zone | None) -> EventTime:
 def read_integer_times(values: Sequence[int], place: Place) -> list[int] | None:
     """Return many times at once, as `read_time` reads each; None if one of them has to be read separately."""
     scale = _SCALES.get(place.form or "epoch-millis")
+    if place.form == SECONDS_OR_MILLIS and values and max(values) < LEAST_MILLIS:
+        scale = 1_000_000
     if scale is None or (place.absent_value is not None and place.absent_value in values):
         return None
     return _to_micros(values, scale)
@@ -188,6 +194,12 @@ def _iso(value: Any, zone: Zone | None) -> EventTime:
     return EventTime(micros, value if digits[6:].strip("0") else None)
 
 
+def _seconds_or_millis(value: Any, zone: Zone | None) -> EventTime:
+    text = value.token if isinstance(value, Number) else value
+    is_millis = isinstance(text, str) and _DIGITS.match(text) and int(text) >= LEAST_MILLIS
+    return _epoch(1_000 if is_millis else 1_000_000)(value, zone)
+
+
 def _last_of_list(value: Any, zone: Zone | None) -> EventTime:
     return _epoch(1000)(value[-1], zone) if isinstance(value, list) and value else NO_TIME
 
@@ -205,6 +217,7 @@ _READINGS: Final[Mapping[str, Callable[[Any, Zone | None], EventTime]]] = {
     "epoch-millis": _epoch(1000),
     "epoch-seconds": _epoch(1_000_000),
     "epoch-seconds-text": _epoch(1_000_000),
+    SECONDS_OR_MILLIS: _seconds_or_millis,
     LAST_OF_LIST: _last_of_list,
     "iso-local": _iso,
     "iso-local-or-utc": _iso,

@@ -23,6 +23,7 @@ _UNITS: Final[Mapping[str, int]] = {
     "epoch-millis-list-last": 1000,
     "epoch-micros": 1,
     "epoch-seconds": 1_000_000,
+    "epoch-seconds-or-millis": 1_000_000,
     "epoch-seconds-text": 1_000_000,
     "iso-local": 1_000_000,
     "iso-local-or-utc": 1_000_000,

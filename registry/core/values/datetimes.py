@@ -118,6 +118,12 @@ def read_sql_instant(text: str, context: Context) -> Value:
     return Value(format_moment(moment, value.text[SECONDS:] + "Z"))
 
 
+def read_sql_utc(text: str, context: Context) -> Value:
+    """Read the same text of a clock in UTC as an instant."""
+    value = read_sql(text, context)
+    return replace(value, text=f"{value.text}Z") if value.flag is Flag.OK else value
+
+
 def format_moment(moment: int, tail: str) -> str:
     """Write seconds since 1970-01-01T00:00:00 as a date and a time of day, and what follows."""
     days, seconds = divmod(moment, DAY)
@@ -140,6 +146,11 @@ def _split(text: str) -> tuple[int, int]:
 def write_sql(text: str, _context: Context) -> str:
     """Write a canonical datetime with a space for its `T`."""
     return text.replace("T", " ", 1) if text[10:11] == "T" else text
+
+
+def write_sql_utc(text: str, context: Context) -> str:
+    """Write an instant as SQL text in UTC."""
+    return write_sql(text.removesuffix("Z"), context)
 
 
 def write_sql_zone(text: str, context: Context) -> str:

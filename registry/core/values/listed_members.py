@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from cdc_contracts.registry.core.common import json_structures
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
 
 INDEX: Final = re.compile("0|[1-9][0-9]{0,4}")
@@ -51,6 +52,22 @@ def read_member(text: str, context: Context) -> Value:
         return Value(text)
     plain = text.replace(ESCAPED_COMMA, ",")
     return Value(plain) if plain in context.members else Value(text, Flag.NOTED)
+
+
+def read_list(text: str, _context: Context) -> Value:
+    """Read a JSON array of the members that are set; no member has a comma."""
+    try:
+        members = json_structures.read_structure(text)
+    except ValueError as error:
+        raise BrokenValue from error
+    if not isinstance(members, list) or not all(isinstance(member, str) for member in members):
+        raise BrokenValue
+    return Value(",".join(members))
+
+
+def write_list(text: str, _context: Context) -> list[str]:
+    """Write members that are joined by commas as a list."""
+    return text.split(",") if text else []
 
 
 def write_index(text: str, context: Context) -> str:

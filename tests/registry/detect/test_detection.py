@@ -2,16 +2,21 @@
 
 import json
 import random
+import shutil
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 from detected_topics import detect_messages, sampled
 from topics import CATALOGUE, rendered
 
+from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.detect.classifier import detect
 from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
 from cdc_contracts.registry.core.detect.message_evidence import RecordPlace
+
+CONTRACTS = Path(__file__).parents[3] / "contracts"
 
 
 def canal(op, identifier, *, data=None, old=None, time=1_760_000_000_000, **more):
@@ -244,10 +249,12 @@ def test_of_two_dialects_that_take_the_same_messages_each_has_its_own_in_a_mixtu
     assert [version.subject for version in found.detected] == ["drs/json", "dts/canal"]
 
 
-def test_no_subject_is_detected_that_a_relative_in_the_same_topic_may_be_mistaken_for():
+def test_no_subject_is_detected_that_a_relative_in_the_same_topic_may_be_mistaken_for(tmp_path):
     relative = [canal("INSERT", 0, data=[{"id": "1", "name": "a"}]), canal("ALTER", 0)]
+    without = shutil.copytree(CONTRACTS, tmp_path / "contracts", ignore=shutil.ignore_patterns("samples", "ticdc"))
 
-    found = detect_messages(sampled("dts/canal@2", 60) + sampled("oms/default@2", 60) + relative * 20)
+    messages = sampled("dts/canal@2", 60) + sampled("oms/default@2", 60) + relative * 20
+    found = detect_messages(messages, Catalogue([without]))
 
     assert found.verdict == "mixed"
     assert [version.subject for version in found.detected] == ["oms/default"]

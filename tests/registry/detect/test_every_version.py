@@ -18,6 +18,12 @@ DECIDABLE = {
     "canal/flat@1": ("certain", "canal/flat@1", ()),
     "canal/flat@2": ("certain", "canal/flat@2", ()),
     "canal/flat@3": ("certain", "canal/flat@3", ()),
+    # Bare types are of both versions, and types with a length are a warning for the earlier one.
+    "ticdc/canal-json@1": ("likely", "ticdc/canal-json", ()),
+    "ticdc/canal-json@2": ("likely", "ticdc/canal-json@2", ()),
+    # Only a time zone tells the versions, unless a message has a member of the later one.
+    "maxwell/json@1": ("likely", "maxwell/json", ()),
+    "maxwell/json@2": ("certain", "maxwell/json@2", ()),
     "dataworks/streamx@1": ("certain", "dataworks/streamx@1", ()),
     # The only difference of the two versions are the ops of a full load.
     "drs/json@1": ("likely", "drs/json", ()),

@@ -28,7 +28,7 @@ def test_every_line_is_one_json_text():
                 json.loads(line)
 
 
-def test_one_message_alone_is_taken_for_a_contract_only_in_the_canal_family():
+def test_one_message_alone_is_taken_for_no_contract():
     from topics import CATALOGUE
 
     from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
@@ -41,5 +41,4 @@ def test_one_message_alone_is_taken_for_a_contract_only_in_the_canal_family():
             values = path.read_bytes().splitlines() if path.suffix == ".jsonl" else [path.read_bytes()]
             if any(one.fits for value in values for one in weigh(value, validations)):
                 fitting.add(path.stem)
-    # Only the Canal family has the same members; there the stream has to tell.
-    assert {name.partition("-")[0] for name in fitting} == {"ticdc"}
+    assert fitting == set()

@@ -26,17 +26,18 @@ pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was comp
 
 DATED = {
     "sql-date": "{}", "sql-datetime": "{} 12:30:45", "sql-datetime-zone": "{} 12:30:45.5",
-    "sql-datetime-instant": "{} 12:30:45", "iso-datetime-minutes": "{}T12:30", "iso-instant": "{}T12:30:45Z",
+    "sql-datetime-instant": "{} 12:30:45", "sql-datetime-utc": "{} 12:30:45", "iso-datetime-minutes": "{}T12:30", "iso-instant": "{}T12:30:45Z",
     "avro-date": "DateTime {}", "avro-datetime": "DateTime {} 12:30:45", "iso-date-z": "{}Z",
     "iso-wallclock-z": "{}T12:30:45Z",
 }  # fmt: skip
 """How a form writes a date."""
 WRITTEN = {"sql-date": "{}", "iso-date-z": "{}", "avro-date": "{}", "iso-datetime-minutes": "{}T12:30:00", "iso-instant": "{}T12:30:45Z",
-           "sql-datetime-zone": "{}T12:30:45.5", "sql-datetime-instant": "{}T12:30:45"}  # fmt: skip
+           "sql-datetime-zone": "{}T12:30:45.5", "sql-datetime-instant": "{}T12:30:45",
+           "sql-datetime-utc": "{}T12:30:45Z"}  # fmt: skip
 TIMED = {
     "sql-time": "{}", "avro-time": "DateTime {}", "sql-datetime": "2024-02-29 {}", "avro-datetime": "DateTime 2024-02-29 {}",
     "iso-instant": "2024-02-29T{}Z", "iso-datetime-minutes": "2024-02-29T{}", "sql-datetime-zone": "2024-02-29 {}",
-    "sql-datetime-instant": "2024-02-29 {}", "iso-time-minutes": "{}",
+    "sql-datetime-instant": "2024-02-29 {}", "sql-datetime-utc": "2024-02-29 {}", "iso-time-minutes": "{}",
     "iso-wallclock-z": "2024-02-29T{}Z", "iso-time-z": "{}Z", "iso-time-zoned": "{}Z",
 }  # fmt: skip
 """How it writes a time with seconds."""

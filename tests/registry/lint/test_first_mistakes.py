@@ -61,7 +61,7 @@ def test_a_json_file_that_is_nested_too_deeply_is_named(contracts, name, deep):
          "L02 /envelope/op: expected a mapping, as in `op: {at: /type}`; its keys are at, flags; found /kind"),
         (CONTRACT, "form: epoch-millis", "form: epoch-milis",
          ("L02 /envelope/event_time/form: expected one of epoch-millis, epoch-micros, epoch-seconds, epoch-seconds-text, "
-         "epoch-millis-list-last, iso-local, iso-local-or-utc (do you mean epoch-millis?); found epoch-milis")),
+         "epoch-seconds-or-millis, epoch-millis-list-last, iso-local, iso-local-or-utc (do you mean epoch-millis?); found epoch-milis")),
         (CONTRACT, "{at: /when", "{at: when",
          "L02 /envelope/event_time/at: expected a JSON Pointer, which begins with /, as in `at: /type`; found when"),
         (CONTRACT, "types: {at: /types, as: name-to-type}", "types: /types",

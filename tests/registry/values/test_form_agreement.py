@@ -134,7 +134,9 @@ def values_of(form: ValueForm) -> st.SearchStrategy[Any]:
         kinds.append(TOKENS.map(Number))
     if "boolean" in form.wire:
         kinds.append(st.booleans())
-    if "object" in form.wire:
+    if "array" in form.wire:
+        kinds.append(st.lists(st.text(max_size=4), max_size=4))
+    if {"array", "object"} & form.wire:
         kinds.append(STRUCTURES)
     return st.one_of(kinds)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
@@ -127,14 +127,14 @@ class Trial:
         readers: tuple[VersionReader, VersionReader],
         pair: MappingPair | None,
     ) -> Iterator[tuple[VersionReader, Any]]:
+        """Yield messages of the old contract, and of the new one before these have used up the tries."""
         kind = pair.kind if pair is not None else None
         both = [
             Messages(version, reader, reading_options, kind)
             for version, reader in zip((self.old, self.new), readers, strict=True)
         ]
-        for messages in both:
-            for message in messages.of(question, source_type):
-                yield messages.reader, message
+        old, new = (zip(repeat(one.reader), one.of(question, source_type)) for one in both)
+        yield from chain(islice(old, self.tries * 3 // 4), new, old)
 
     def _types(self, question: Question, difference: FactDifference, pair: MappingPair | None) -> Iterator[str | None]:
         """Yield the source types of the column that a question is about."""

@@ -66,9 +66,9 @@ def _place(meaning: Meaning, op: str) -> dict[str, Any]:
         clauses += [_some_column(meaning, side) for side in named if side.completed_from is not None]
     clauses += [_not_twice(meaning, side) for side in named if side.either is not None]
     result = {at for side in named for at in (side.at, side.completed_from, side.either)}
-    statement = meaning.ddl.text.at if op == "ddl" and meaning.ddl and meaning.ddl.text and meaning.ddl.text.at else ""
+    ddl = meaning.ddl if op == "ddl" else None
     for pointer in meaning.images.pointers():
-        if pointer not in result and not statement.startswith(pointer + "/"):
+        if pointer not in result and not (ddl is not None and ddl.stands_at(pointer)):
             clauses.append(within(pointer, no_row(meaning, pointer), required=False))
     return all_of(clauses)
 

@@ -23,10 +23,11 @@ def check(view: RuleView) -> Iterator[Breach]:
                 yield Breach(side.either, "no row", "a row")
         elif not side.optional and may_hold_rows(reading, side.at):
             yield Breach(side.at, "a row", "no row")
-    ddl = reading.meaning.ddl
-    statement = ddl.text.at if ddl and ddl.text and ddl.text.at and reading.op == "ddl" else ""
+    ddl = reading.meaning.ddl if reading.op == "ddl" else None
     for pointer in reading.meaning.images.pointers():
-        if pointer not in named and not statement.startswith(pointer + "/") and reading.rows(pointer) is not None:
+        if pointer in named or (ddl is not None and ddl.stands_at(pointer)):
+            continue
+        if reading.rows(pointer) is not None:
             yield Breach(pointer, "no row", "a row")
 
 

@@ -43,11 +43,15 @@ SCHEMA_BLOCK: Final = CompatibilityRule(
 
 
 def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
-    """Yield where types, codes and the schema block are."""
+    """Yield where types, codes and the schema block are.
+
+    That types stand without parameters is no fact of its own: the rule that warns of others is one.
+    """
     for name, value in section.items():
         if name == "types" and value != "none":
             more = [f"{part}: {text_of(value[part])}" for part in ("as", "name", "type", "table") if part in value]
-            yield (name,), ContractFact(value, ", ".join([describe_types(section), *more]))
+            read = {part: held for part, held in value.items() if part != "without_parameters"}
+            yield (name,), ContractFact(read, ", ".join([describe_types(section), *more]))
         else:
             yield (name,), ContractFact(value, describe_types(section) if name == "types" else text_of(value))
 
