@@ -24,6 +24,8 @@ PLAIN = {
     "defaults-avro": "defaults-schema",
     "apicurio-avro": "defaults-schema",
     "headers-avro": "defaults-schema",
+    "texts-avro": "texts",
+    "doubles-avro": "doubles",
     "unwrapped-avro": "unwrapped",
 }
 """The option set of JSON beside each of Avro: connectors are told the same but for names that Avro allows."""
@@ -31,8 +33,8 @@ CONFLUENT, APICURIO = struct.Struct(">BI"), struct.Struct(">BQ")
 """A byte 0, and the id of the schema in four bytes, or in eight as Apicurio's converter does by default."""
 IN_HEADER = struct.Struct(">Q")
 """An id in a header of Apicurio; nothing is before the record then."""
-LEFT_OUT = "a.b"
-"""A column that the connectors of Avro leave out (`runs.yaml`)."""
+ODD_NAMES, LEFT_OUT = "odd-Names", "a.b"
+"""The table whose columns have names that Avro does not allow, and the one that its connectors leave out (`runs.yaml`)."""
 OF_THE_RUN = frozenset({"ts_ms", "ts_us", "ts_ns", "__source_ts_ms", "source", "transaction", "databaseName"})
 """Members that say when and from where a message was read, and so differ each time."""
 OF_ANY_RUN = ("version", "connector", "snapshot", "db", "schema", "table")
@@ -117,9 +119,10 @@ def messages_of_json(records: Iterable[Line]) -> dict[str, list[Any]]:
     """
     found = defaultdict(list)
     for record in records:
+        topic = _topic(record)
         parts = (bytes_of(record[name]) for name in ("key", "value"))
-        held = [None if part is None else payload_of(part) for part in parts]
-        found[_topic(record)].append([_kept(_adjusted(one)) for one in held])
+        held = [_kept(None if part is None else payload_of(part)) for part in parts]
+        found[topic].append([_adjusted(one) for one in held] if topic.endswith(ODD_NAMES) else held)
     return dict(found)
 
 
