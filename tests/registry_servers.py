@@ -1,9 +1,11 @@
-"""Registry servers for tests: in a thread, and as a process that can be killed."""
+"""Registry servers for tests: in a thread, as a process that can be killed, and as a command."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
+import resource
 import signal
 import socket
 import subprocess
@@ -28,6 +30,7 @@ from cdc_contracts.registry.server.store.registry_store import Store
 server = uvicorn.Server(uvicorn.Config(make_app(Store(sys.argv[1])), log_level="warning", lifespan="off"))
 server.run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
 """
+COMMAND = "import sys; from cdc_contracts.cli.app import main; sys.exit(main())"
 
 
 @contextlib.contextmanager
@@ -88,6 +91,30 @@ class ServerProcess:
         if self._process is not None and self._process.poll() is None:
             self.kill()
         self._listener.close()
+
+
+@contextlib.contextmanager
+def served(tmp_path, *options, descriptors=None, **environment):
+    """The command `registry serve` as a process; yields its URL, what it writes, and the process."""
+    written = tmp_path / "stderr"
+    with written.open("w") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, "registry", "serve", "--port", "0", *options],
+            stderr=stream, cwd=tmp_path, env={**os.environ, **environment},
+        )  # fmt: skip
+    if descriptors is not None:
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (descriptors, descriptors))
+    try:
+        until = time.monotonic() + patient.SECONDS
+        while not (found := re.search(r"serving (\S+)", written.read_text())):
+            assert process.poll() is None, written.read_text()
+            assert time.monotonic() < until, written.read_text()
+            time.sleep(0.05)
+        yield found[1], written, process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
 
 
 def listen():

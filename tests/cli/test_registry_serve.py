@@ -21,37 +21,12 @@ import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from registry_servers import COMMAND, served
 from registry_sites import write_users
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.common.extras import install_command
 from cdc_contracts.registry.server.access.passwords import PasswordCheck, hash_token
-
-PROGRAM = "import sys; from cdc_contracts.cli.app import main; sys.exit(main())"
-
-
-@contextlib.contextmanager
-def served(tmp_path, *options, descriptors=None, **environment):
-    """A server as a process; yields its URL, what it writes, and the process."""
-    written = tmp_path / "stderr"
-    with written.open("w") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "registry", "serve", "--port", "0", *options],
-            stderr=stream, cwd=tmp_path, env={**os.environ, **environment},
-        )  # fmt: skip
-    if descriptors is not None:
-        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (descriptors, descriptors))
-    try:
-        until = time.monotonic() + patient.SECONDS
-        while not (found := re.search(r"serving (\S+)", written.read_text())):
-            assert process.poll() is None, written.read_text()
-            assert time.monotonic() < until, written.read_text()
-            time.sleep(0.05)
-        yield found[1], written, process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +266,7 @@ def test_without_tls_a_server_with_users_that_is_reached_from_elsewhere_warns(tm
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path):
-    without = "import sys; sys.modules['uvicorn'] = None; " + PROGRAM
+    without = "import sys; sys.modules['uvicorn'] = None; " + COMMAND
     done = subprocess.run(
         [sys.executable, "-c", without, "registry", "serve"], capture_output=True, text=True, check=False, cwd=tmp_path
     )

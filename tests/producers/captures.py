@@ -77,6 +77,13 @@ def bytes_of(part: str | dict[str, str] | None) -> bytes | None:
     return part.encode() if isinstance(part, str) else base64.b64decode(part["base64"], validate=True)
 
 
+def part_of(part: bytes | None, *, framed: bool) -> str | dict[str, str] | None:
+    """Return the bytes of a key or value as a capture has them. Raises UnicodeDecodeError for JSON in no UTF-8."""
+    if part is None or not framed:
+        return None if part is None else part.decode()
+    return {"base64": base64.b64encode(part).decode()}
+
+
 def read_plain_lines(path: Path) -> list[Line]:
     """Read a file of JSON lines as the programs in Java write it."""
     with path.open(encoding="utf-8") as file:

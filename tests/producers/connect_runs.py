@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
@@ -10,10 +9,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from confluent_kafka import Consumer, TopicPartition
-from producers.captures import Line
+from producers.captures import Line, part_of
 from producers.database_sessions import Session, free_port
-from producers.engine_runs import LAST_TABLE, connector_properties
-from producers.run_plans import OptionSet, Run
+from producers.engine_runs import LAST_TABLE, class_path, connector_properties, converter_properties
+from producers.run_plans import OptionSet, Properties, Run
 from producers.statements import Statement
 
 from cdc_contracts.spark_checks.spark.jars import fetch_jars, find_java
@@ -24,22 +23,32 @@ _COORDINATES = (
     f"org.apache.kafka:connect-json:{CONNECT}",
     "io.debezium:debezium-connector-{}:{}.Final",
 )
-_JSON = "org.apache.kafka.connect.json.JsonConverter"
 _PATIENCE = 180
 """Seconds without a record after which a worker is taken to be stuck."""
 
 
 def run_connect(
-    run: Run, options: OptionSet, session: Session, change: Iterable[Statement], address: str, folder: Path
+    run: Run,
+    options: OptionSet,
+    session: Session,
+    change: Iterable[Statement],
+    address: str,
+    folder: Path,
+    registry: str | None = None,
 ) -> list[Line]:
     """Return the records that a broker has of a snapshot and of what the statements of `change` do, topic by topic.
 
-    They are as in a capture. `folder` gets the settings and the log of the worker.
+    They are as in a capture. `folder` gets the settings and the log of the worker; at `registry` the schemas of framed
+    records are registered.
     """
     rows = sum(len(table.rows) for table in session.read_tables().values())
     properties = connector_properties(run, session, 1, options)
     prefix = properties["topic.prefix"]
-    with _running(run, options, properties, address, folder), closing(_Reader(address, prefix)) as reader:
+    converter = converter_properties(options, registry)
+    with (
+        _running(run, converter, properties, address, folder, framed=options.is_framed),
+        closing(_Reader(address, prefix, framed=options.is_framed)) as reader,
+    ):
         found: list[Line] = []
         records = reader.records()
         while len(found) < rows:
@@ -55,17 +64,16 @@ def run_connect(
 
 @contextmanager
 def _running(
-    run: Run, options: OptionSet, properties: dict[str, str], address: str, folder: Path
+    run: Run, converter: Properties, properties: Properties, address: str, folder: Path, *, framed: bool
 ) -> Iterator[subprocess.Popen[bytes]]:
-    converter = {"schemas.enable": "false"} | options.converter
+    named = {"" if name == "class" else f".{name}": value for name, value in converter.items()}
     worker = {
         "bootstrap.servers": address,
         "listeners": f"http://127.0.0.1:{free_port()}",
         "offset.storage.file.filename": str(folder / "offsets"),
         "offset.flush.interval.ms": "1000",
         "plugin.discovery": "only_scan",
-        **{f"{kind}.converter": _JSON for kind in ("key", "value")},
-        **{f"{kind}.converter.{name}": value for kind in ("key", "value") for name, value in converter.items()},
+        **{f"{kind}.converter{name}": value for kind in ("key", "value") for name, value in named.items()},
     }
     connector = {
         **{name: value for name, value in properties.items() if not name.startswith("offset.")},
@@ -84,7 +92,7 @@ def _running(
         "-Xmx1g",
         "-Duser.timezone=UTC",
         "-cp",
-        os.pathsep.join(map(str, jars)),
+        class_path(jars, folder, framed=framed),
         main,
         *map(str, files),
     ]
@@ -104,9 +112,10 @@ def _running(
 class _Reader:
     """Reads the topics with a prefix from the beginning, those too that are made meanwhile; each has one partition."""
 
-    def __init__(self, address: str, prefix: str) -> None:
+    def __init__(self, address: str, prefix: str, *, framed: bool) -> None:
         self._consumer = Consumer({"bootstrap.servers": address, "group.id": prefix, "enable.auto.commit": False})
         self._prefix = f"{prefix}."
+        self._framed = framed
         self._topics: set[str] = set()
 
     def close(self) -> None:
@@ -128,7 +137,7 @@ class _Reader:
             if record is None or record.error() is not None:
                 continue
             until = time.monotonic() + _PATIENCE
-            key, value = (None if part is None else part.decode() for part in (record.key(), record.value()))
+            key, value = (part_of(part, framed=self._framed) for part in (record.key(), record.value()))
             yield {"topic": record.topic(), "partition": record.partition(), "key": key, "value": value, "headers": []}
         raise TimeoutError(f"no record came for {_PATIENCE} seconds")
 

@@ -20,7 +20,7 @@ from cdc_contracts.spark_checks.spark.jars import fetch_jars, find_java
 Wait = Callable[[], None]
 """Waits until a producer has sent what has happened so far, where it needs that before a table is changed."""
 ENGINE = Path(__file__).with_name("engine")
-RESOLVER = ENGINE / "ConfluentRegistryResolver.java"
+_RESOLVER = "ConfluentRegistryResolver"
 LAST_TABLE = "the_end"
 """Its first row ends each SQL file."""
 PREFIX = "cdc"
@@ -33,8 +33,9 @@ _CONVERTERS: dict[str, Properties] = {
     "json": {"class": "org.apache.kafka.connect.json.JsonConverter", "schemas.enable": "false"},
     "avro": {
         "class": "io.apicurio.registry.utils.converter.AvroConverter",
+        "apicurio.registry.headers.enabled": "false",
         "apicurio.registry.as-confluent": "true",
-        "apicurio.registry.schema-resolver": "ConfluentRegistryResolver",
+        "apicurio.registry.schema-resolver": _RESOLVER,
     },
 }
 _AVRO = "io.apicurio:apicurio-registry-utils-converter:2.6.2.Final"
@@ -121,15 +122,8 @@ def _read_until(lines: Iterator[str], beginning: str) -> str:
 def _running(run: Run, program: str, arguments: list[str], folder: Path) -> Iterator[Iterator[str]]:
     """Run a program of `engine/` around the block, which reads the lines that it prints; it ends by itself."""
     jars = fetch_jars([one.format(*_parts(run, one)) for one in _COORDINATES[run.product]], say=print)
-    sources = [ENGINE / f"{program}.java"]
-    if any(one.is_framed for one in run.options):  # the jars of the release come first, so that it runs with them
-        jars += fetch_jars([_AVRO], without=[_NOT_ON_MAVEN_CENTRAL], say=print)
-        sources.append(RESOLVER)
-    jars_path = os.pathsep.join(map(str, jars))
-    java = find_java()
-    compiler = [str(Path(java).resolve().with_name("javac")), "-d", str(folder), "-cp", jars_path]
-    subprocess.run([*compiler, "-proc:none", "-nowarn", *map(str, sources)], check=True)
-    command = [java, *_OPTIONS, "-cp", os.pathsep.join((str(folder), jars_path)), program, *arguments]
+    path = class_path(jars, folder, framed=any(one.is_framed for one in run.options), program=program)
+    command = [find_java(), *_OPTIONS, "-cp", path, program, *arguments]
     with (
         (folder / "log").open("w", encoding="utf-8") as log,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, encoding="utf-8", cwd=folder) as process,
@@ -144,6 +138,20 @@ def _running(run: Run, program: str, arguments: list[str], folder: Path) -> Iter
             raise
         finally:
             process.kill()
+
+
+def class_path(jars: Sequence[Path], folder: Path, *, framed: bool, program: str | None = None) -> str:
+    """Return a class path of jars, of a program of `engine/` and, for framed records, of their converter.
+
+    The given jars come first, so that a release runs with those of its own. `folder` gets the classes.
+    """
+    jars = [*jars, *(fetch_jars([_AVRO], without=[_NOT_ON_MAVEN_CENTRAL], say=print) if framed else ())]
+    sources = [str(ENGINE / f"{name}.java") for name in (program, _RESOLVER if framed else None) if name]
+    path = os.pathsep.join(map(str, [folder, *jars]))
+    if sources:
+        compiler = [str(Path(find_java()).resolve().with_name("javac")), "-d", str(folder), "-cp", path]
+        subprocess.run([*compiler, "-proc:none", "-nowarn", *sources], check=True)
+    return path
 
 
 def _end_of(log: Path) -> str:

@@ -11,7 +11,7 @@ import json
 import re
 import struct
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,12 +20,21 @@ import fastavro
 from producers.captures import Capture, Line, bytes_of
 from producers.decoded_captures import payload_of
 
-PLAIN = {"defaults-avro": "defaults-schema", "unwrapped-avro": "unwrapped"}
+PLAIN = {
+    "defaults-avro": "defaults-schema",
+    "apicurio-avro": "defaults-schema",
+    "headers-avro": "defaults-schema",
+    "texts-avro": "texts",
+    "doubles-avro": "doubles",
+    "unwrapped-avro": "unwrapped",
+}
 """The option set of JSON beside each of Avro: connectors are told the same but for names that Avro allows."""
-FRAME = struct.Struct(">BI")
-"""A byte 0, and the id of the schema."""
-LEFT_OUT = "a.b"
-"""A column that the connectors of Avro leave out (`runs.yaml`)."""
+CONFLUENT, APICURIO = struct.Struct(">BI"), struct.Struct(">BQ")
+"""A byte 0, and the id of the schema in four bytes, or in eight as Apicurio's converter does by default."""
+IN_HEADER = struct.Struct(">Q")
+"""An id in a header of Apicurio; nothing is before the record then."""
+ODD_NAMES, LEFT_OUT = "odd-Names", "a.b"
+"""The table whose columns have names that Avro does not allow, and the one that its connectors leave out (`runs.yaml`)."""
 OF_THE_RUN = frozenset({"ts_ms", "ts_us", "ts_ns", "__source_ts_ms", "source", "transaction", "databaseName"})
 """Members that say when and from where a message was read, and so differ each time."""
 OF_ANY_RUN = ("version", "connector", "snapshot", "db", "schema", "table")
@@ -56,30 +65,50 @@ def registered_schemas(folder: Path) -> list[RegisteredSchema]:
     return found
 
 
-def read_framed(part: bytes, schemas: Mapping[int, dict[str, Any]]) -> tuple[int, Any]:
-    """Return the id of a framed key or value, and what it holds as Avro's own types: those of logical types are off.
+def id_and_body(options: str, record: Line, name: str) -> tuple[int, bytes]:
+    """Return the id of the schema of a key or value, and its bytes behind the frame.
 
-    Raises AssertionError if it has no frame, or bytes behind the record; KeyError for an id without a schema.
+    Raises AssertionError or struct.error if there is no such frame.
     """
-    zero, number = FRAME.unpack_from(part)
+    part = bytes_of(record[name])
+    assert part is not None
+    if options == "headers-avro":
+        (header,) = (one for one in record["headers"] if one["name"] == f"apicurio.{name}.globalId")
+        (number,) = IN_HEADER.unpack(bytes_of(header["value"]) or b"")
+        return number, part
+    frame = APICURIO if options == "apicurio-avro" else CONFLUENT
+    zero, number = frame.unpack_from(part)
     assert zero == 0
-    body = io.BytesIO(part[FRAME.size :])
-    held = fastavro.schemaless_reader(body, _without_logical_types(schemas[number]))
-    assert body.tell() == len(part) - FRAME.size
-    return number, held
+    return number, part[frame.size :]
 
 
-def messages_of_framed(records: Iterable[Line], folder: Path) -> dict[str, list[Any]]:
+def read_whole(body: bytes, schema: dict[str, Any]) -> Any:
+    """Return a record of Avro as Avro's own types: those of logical types are off.
+
+    Raises AssertionError if bytes are behind it.
+    """
+    stream = io.BytesIO(body)
+    held = fastavro.schemaless_reader(stream, _without_logical_types(schema))
+    assert stream.tell() == len(body)
+    return held
+
+
+def messages_of_framed(options: str, records: Iterable[Line], folder: Path) -> dict[str, list[Any]]:
     """Return the keys and messages of framed records by their topics without the prefix, as `messages_of_json` does.
 
-    `folder` has their schemas. Raises as `read_framed` does.
+    `folder` has their schemas. Raises as `id_and_body` and `read_whole` do, and KeyError for an id without a schema.
     """
     schemas = {one.id: one.schema for one in registered_schemas(folder)}
     found = defaultdict(list)
     for record in records:
-        parts = (bytes_of(record[name]) for name in ("key", "value"))
-        held = [None if part is None else _as_json(read_framed(part, schemas)[1]) for part in parts]
-        found[_topic(record)].append([_kept(one) for one in held])
+        held = []
+        for name in ("key", "value"):
+            if record[name] is None:
+                held.append(None)
+            else:
+                number, body = id_and_body(options, record, name)
+                held.append(_kept(_as_json(read_whole(body, schemas[number]))))
+        found[_topic(record)].append(held)
     return dict(found)
 
 
@@ -90,9 +119,10 @@ def messages_of_json(records: Iterable[Line]) -> dict[str, list[Any]]:
     """
     found = defaultdict(list)
     for record in records:
+        topic = _topic(record)
         parts = (bytes_of(record[name]) for name in ("key", "value"))
-        held = [None if part is None else payload_of(part) for part in parts]
-        found[_topic(record)].append([_kept(_adjusted(one)) for one in held])
+        held = [_kept(None if part is None else payload_of(part)) for part in parts]
+        found[topic].append([_adjusted(one) for one in held] if topic.endswith(ODD_NAMES) else held)
     return dict(found)
 
 

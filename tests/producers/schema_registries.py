@@ -10,28 +10,32 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from producers.run_plans import OptionSet
-from registry_servers import serving
+from registry_servers import served
 
-from cdc_contracts.registry.authoring.compat.levels import Level, Policy
 from cdc_contracts.registry.authoring.sync.registry_client import Access, RegistryClient
 from cdc_contracts.registry.authoring.sync.retrieval import dump_server
-from cdc_contracts.registry.server.service.request_service import Options
-from cdc_contracts.registry.server.store.policies import Defaults
 
 
 @contextmanager
 def open_registries(options: Iterable[OptionSet], folder: Path) -> Iterator[dict[str, str]]:
     """Serve a registry for each option set that writes framed records, around the block; yield their addresses.
 
-    No change of a schema is refused, as tables of these databases are changed in all ways. `folder` gets the files.
+    `folder` gets their files.
     """
-    accept_all = Options(defaults=Defaults(Level.NONE, Policy.CONFLUENT_STRICT))
     with ExitStack() as servers:
-        yield {
-            one.name: servers.enter_context(serving(f"sqlite:///{folder}/{one.name}.sqlite", accept_all))
-            for one in options
-            if one.is_framed
-        }
+        framed = [one.name for one in options if one.is_framed]
+        yield {name: servers.enter_context(serve_registry(folder / f"registry-{name}")) for name in framed}
+
+
+@contextmanager
+def serve_registry(folder: Path) -> Iterator[str]:
+    """Serve a registry from a new folder around the block, and yield its address.
+
+    It refuses no change of a schema, as tables of these databases are changed in all ways.
+    """
+    folder.mkdir()
+    with served(folder, "--no-catalogue", "--level", "none", "--log", "none") as (address, _, _):
+        yield address
 
 
 def pack_schemas(address: str, folder: Path) -> bytes:

@@ -4,14 +4,14 @@ import os
 
 import pytest
 from database_servers import mariadb_programs, postgres_programs
-from producers.captures import Capture, read_expected
+from producers.captures import Capture, read_expected, read_records
 from producers.connect_runs import run_connect
 from producers.database_sessions import open_session
 from producers.expected_rows import run_statements
 from producers.framed_captures import messages_of_framed, messages_of_json, plain_of, unlike
 from producers.run_plans import list_runs
 from producers.run_producers import DATABASES, run_release
-from producers.schema_registries import unpack_schemas
+from producers.schema_registries import pack_schemas, serve_registry, unpack_schemas
 from producers.statements import read_statements
 from producers.test_captures import reference_of, unknown_differences
 
@@ -54,7 +54,7 @@ def test_a_release_that_is_run_now_sends_the_rows_of_its_database(run, tmp_path)
     for capture, (records, schemas) in sent.items():
         assert records
         if capture.is_framed:
-            framed = messages_of_framed(records, unpack_schemas(schemas, tmp_path / capture.options))
+            framed = messages_of_framed(capture.options, records, unpack_schemas(schemas, tmp_path / capture.options))
             plain = messages_of_json(sent[plain_of(capture)].records)
             assert unlike(framed, plain) == []
         else:
@@ -63,18 +63,7 @@ def test_a_release_that_is_run_now_sends_the_rows_of_its_database(run, tmp_path)
 
 @pytest.mark.parametrize("name", ["defaults", "defaults-schema"])
 def test_topics_that_kafka_connect_wrote_have_the_rows_of_the_database(name, broker, spark, tmp_path, monkeypatch):
-    run = next(one for one in list_runs() if one.name == CONNECT_RUN)
-    need(run.database)
-    options = next(one for one in run.options if one.name == name)
-    capture = Capture(run.product, run.version, run.database, name)
-    statements = read_statements(run.database)
-    with open_session(run.database) as session:
-        for statement in statements:
-            if statement.phase == "snapshot":
-                session.execute(statement.sql)
-        change = [statement for statement in statements if statement.phase == "stream"]
-        records = run_connect(run, options, session, change, broker.bootstrap, tmp_path)
-        tables = session.read_tables()
+    capture, records, tables = written_by_connect(name, broker, tmp_path)
     assert unknown_differences(capture, records, reference_of(capture)) == []
     monkeypatch.chdir(tmp_path)
     for table in CURRENT:  # their keys are those of the records
@@ -85,3 +74,28 @@ def test_topics_that_kafka_connect_wrote_have_the_rows_of_the_database(name, bro
         held = tables[f"public.{table}"]
         at = [column["name"] for column in held.columns].index("id")
         assert sorted(str(row["id"]) for row in current) == sorted(row.texts[at] for row in held.rows)
+
+
+def test_framed_topics_that_kafka_connect_wrote_have_the_values_of_json(broker, tmp_path):
+    with serve_registry(tmp_path / "registry") as registry:
+        capture, records, _ = written_by_connect("defaults-avro", broker, tmp_path, registry)
+        folder = unpack_schemas(pack_schemas(registry, tmp_path / "dump"), tmp_path / "schemas")
+    framed = messages_of_framed(capture.options, records, folder)
+    plain = messages_of_json(read_records(plain_of(capture)))
+    assert unlike(framed, plain) == []
+
+
+def written_by_connect(name, broker, folder, registry=None):
+    """Return the capture of an option set, and what a worker of Kafka Connect wrote, and the tables as they were last."""
+    run = next(one for one in list_runs() if one.name == CONNECT_RUN)
+    need(run.database)
+    options = next(one for one in run.options if one.name == name)
+    statements = read_statements(run.database)
+    with open_session(run.database) as session:
+        for statement in statements:
+            if statement.phase == "snapshot":
+                session.execute(statement.sql)
+        change = [statement for statement in statements if statement.phase == "stream"]
+        records = run_connect(run, options, session, change, broker.bootstrap, folder, registry)
+        tables = session.read_tables()
+    return Capture(run.product, run.version, run.database, name), records, tables

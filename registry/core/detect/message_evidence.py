@@ -13,7 +13,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.detect.relatives import Relative, read_relatives
 from cdc_contracts.registry.core.message.framed_values import reads_blocks
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, VersionVerdict
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import id_of
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import frame_of
 
 _SAID_OR_NOT: Final = frozenset({"transaction", "position", "event_time", "event_time_text", "process_time", "tenant"})
 
@@ -88,7 +88,7 @@ class CatalogueValidators:
         A framed record is read beside its schema block by those that read blocks, and without by the others, unless it
         is a row for one of the former: it cannot be of both.
         """
-        if id_of(value) is None:
+        if frame_of(value) is None:
             return [(one, message) for _, message in _open(self._json[:1], value) for one in self._json]
         found = []
         for held in (True, False):

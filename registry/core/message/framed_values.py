@@ -11,7 +11,7 @@ from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.avro_binary import AvroRefused, Reader, compile_reader, read_java_double
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import BLOCK_ID, FRAME, WriterSchemas, id_of
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import BLOCK_ID, WriterSchemas, frame_of
 
 _BROKEN: Final = (IndexError, AvroRefused, UnicodeDecodeError, struct.error, OverflowError, RecursionError)
 _SPECIAL: Final[Mapping[str, Reader]] = {"double": read_java_double}
@@ -30,12 +30,13 @@ class FramedValues:
 
         Raises Unreadable if its schema is unknown or does not fit it, UnavailableError if the registry does not answer.
         """
-        number = id_of(value)
-        if number is None:
+        frame = frame_of(value)
+        if frame is None:
             return value
+        number = frame.number
         schema = self.avro_schema(number)
         if schema is None:
-            return value[FRAME:]
+            return value[frame.size :]
         if number not in self._readers:
             if len(self._readers) >= _MOST_READERS:
                 self._readers.clear()
@@ -44,7 +45,7 @@ class FramedValues:
             except ContractError as error:
                 raise Unreadable("schema-id", f"schema id {number}: {error.what}") from error
         try:
-            text, end = self._readers[number](value, FRAME)
+            text, end = self._readers[number](value, frame.size)
         except _BROKEN as error:
             raise Unreadable("avro", f"no record of the schema with id {number}") from error
         if end != len(value):

@@ -25,7 +25,7 @@ from cdc_contracts.registry.core.message.primary_keys import read_key_columns, r
 from cdc_contracts.registry.core.message.sent_types import read_sent_defaults, read_sent_types
 from cdc_contracts.registry.core.message.unsent_values import StandIns, stand_ins_of
 from cdc_contracts.registry.core.values import Number
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import id_of
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import frame_of
 
 Row = dict[str, Any]
 
@@ -153,7 +153,7 @@ class Reading:
     def _key_text(self, key: bytes) -> bytes:
         """Return the JSON text of a key that may be framed, and a key that cannot be read as it is."""
         schemas = self.reading_options.schemas
-        if schemas is None or id_of(key) is None:
+        if schemas is None or frame_of(key) is None:
             return key
         try:
             return framed_values(schemas, with_blocks=reads_blocks(self.meaning)).text_of(key)

@@ -1,7 +1,8 @@
 """Writer schemas: what the id in front of a record names, resolved once per process.
 
 Confluent's wire format puts a zero byte and the id of the writer's schema, four bytes, in front of a record
-(*Schema Registry for developers*, "Wire format").
+(*Schema Registry for developers*, "Wire format"); its ids begin with 1. Serializers of Apicurio Registry 2 put eight
+bytes there, the first four of them zero in practice (`io.apicurio.registry.serde.DefaultIdHandler`).
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.core.writer_schemas.connect_blocks import NoBlock, write_block
 
 AVRO, JSON = "AVRO", "JSON"
-FRAME: Final = 5
-"""The bytes of a frame."""
+SHORT, LONG = 5, 9
+"""The bytes of a frame with an id of four bytes, and of eight."""
 BLOCK_ID: Final = "writer-schema-id"
 """The only member of an object that stands for the block of a writer schema."""
 EXPECTED_FRAMED: Final = "a record whose schema the registry has"
@@ -145,6 +146,18 @@ def _read(number: int, kind: str, text: str) -> WriterSchema:
     return WriterSchema(number, parsed)
 
 
-def id_of(value: bytes) -> int | None:
-    """Return the id in front of a record; None if the value has no frame."""
-    return int.from_bytes(value[1:FRAME], "big") if len(value) >= FRAME and value[0] == 0 else None
+class Frame(NamedTuple):
+    """The id in front of a record, and where the record begins."""
+
+    number: int
+    size: int
+
+
+def frame_of(value: bytes) -> Frame | None:
+    """Return the frame of a record; None if the value has none. Four zero bytes are the head of a longer id."""
+    if len(value) < SHORT or value[0] != 0:
+        return None
+    number = int.from_bytes(value[1:SHORT], "big")
+    if number or len(value) < LONG:
+        return Frame(number, SHORT)
+    return Frame(int.from_bytes(value[1:LONG], "big"), LONG)

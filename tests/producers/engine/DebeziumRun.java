@@ -23,7 +23,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.connect.header.Header;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.storage.Converter;
 import org.apache.kafka.connect.storage.SimpleHeaderConverter;
@@ -153,13 +155,12 @@ public final class DebeziumRun {
             ObjectNode line = JSON.createObjectNode();
             line.put("topic", record.topic());
             line.put("partition", record.kafkaPartition() == null ? 0 : record.kafkaPartition()); // all topics have one
-            put(line, "key", keys.fromConnectData(record.topic(), record.keySchema(), record.key()), base64);
-            put(line, "value", values.fromConnectData(record.topic(), record.valueSchema(), record.value()), base64);
+            Headers bytes = headersOf(record);
+            put(line, "key", keys.fromConnectData(record.topic(), bytes, record.keySchema(), record.key()), base64);
+            put(line, "value", values.fromConnectData(record.topic(), bytes, record.valueSchema(), record.value()), base64);
             ArrayNode list = line.putArray("headers");
-            for (Header header : record.headers()) {
-                ObjectNode item = list.addObject().put("name", header.key());
-                byte[] bytes = headers.fromConnectHeader(record.topic(), header.key(), header.schema(), header.value());
-                put(item, "value", bytes, false);
+            for (Header header : bytes) {
+                put(list.addObject().put("name", header.key()), "value", header.value(), false);
             }
             try {
                 file.write(JSON.writeValueAsString(line));
@@ -167,6 +168,15 @@ public final class DebeziumRun {
             } catch (IOException error) {
                 throw new IllegalStateException(error);
             }
+        }
+
+        /** Return the headers of the connector; converters of keys and values may add to them. */
+        private Headers headersOf(SourceRecord record) {
+            Headers bytes = new RecordHeaders();
+            for (org.apache.kafka.connect.header.Header one : record.headers()) {
+                bytes.add(one.key(), headers.fromConnectHeader(record.topic(), one.key(), one.schema(), one.value()));
+            }
+            return bytes;
         }
     }
 

@@ -305,13 +305,14 @@ static int read_node(AvroRead *read, int32_t number, int depth) {
 }
 
 /* Reads one value by the first schema that fits all of it, and puts that schema first. `framed` is 0 if no value has a
- * frame, 1 if some may have one, 2 if all do.
+ * frame, 1 if some may have one of five bytes, otherwise the bytes of the frame of each.
  */
 static int read_value(AvroRead *read, const uint8_t *start, const uint8_t *end, int framed, int32_t *order) {
     const AvroProgram *program = read->program;
     uint8_t *before = read->to;
     int64_t entries = read->index == NULL ? 0 : read->index->total;
-    for (int frame = framed == 2 ? 5 : 0; frame <= (framed && *start == 0 ? 5 : 0); frame += 5) {
+    int from = framed > 1 ? framed : 0, last = framed > 1 ? framed : framed && *start == 0 ? 5 : 0;
+    for (int frame = from; frame <= last; frame += 5) {
         if (end - start < frame) return MALFORMED;
         for (int32_t place = 0; place < program->roots; place++) {
             int32_t root = order[place];

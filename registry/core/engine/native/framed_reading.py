@@ -20,10 +20,9 @@ from cdc_contracts.registry.core.engine.native.avro_plans import AvroPlan, AvroP
 from cdc_contracts.registry.core.engine.native.avro_reading import RecordTexts, size_of
 from cdc_contracts.registry.core.engine.native.native_library import native_library
 from cdc_contracts.registry.core.message.framed_values import FramedValues
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import FRAME
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import LONG, SHORT
 
 _FULL: Final = 3
-_ALWAYS: Final = 2
 _MOST_PROGRAMS: Final = 512
 
 
@@ -44,15 +43,15 @@ class FramedReader:
 
     def read(self, values: pa.BinaryArray) -> ReadValues:
         """Return the values as JSON. Raises UnavailableError if a schema cannot be asked for."""
-        numbers = ids_of(values)
+        numbers, sizes = frames_of(values)
         framed = np.flatnonzero(numbers >= 0)
         if not len(framed):
             return ReadValues(values, {})
         failures: dict[int, Unreadable] = {}
         parts, places = [values.take(pa.array(np.flatnonzero(numbers < 0)))], [np.flatnonzero(numbers < 0)]
-        for number in np.unique(numbers[framed]).tolist():
-            mine = np.flatnonzero(numbers == number)
-            found = self._read_by(number, values.take(pa.array(mine)))
+        for number, size in {*zip(numbers[framed].tolist(), sizes[framed].tolist(), strict=True)}:
+            mine = np.flatnonzero((numbers == number) & (sizes == size))
+            found = self._read_by(number, size, values.take(pa.array(mine)))
             parts.append(found.texts)
             places.append(mine)
             failures |= {int(mine[place]): error for place, error in found.failures.items()}
@@ -61,7 +60,7 @@ class FramedReader:
             return ReadValues(parts[1], failures)
         return ReadValues(pa.concat_arrays(parts).take(pa.array(order)), failures)
 
-    def _read_by(self, number: int, values: pa.BinaryArray) -> ReadValues:
+    def _read_by(self, number: int, size: int, values: pa.BinaryArray) -> ReadValues:
         failures: dict[int, Unreadable] = {}
         program = self._program(number)
         if program is None:
@@ -73,7 +72,7 @@ class FramedReader:
         order, why = np.zeros(1, np.int32), np.zeros(1, np.int32)
         while place < total:
             place = self._library.cdc_read_avro(
-                program.address, data, starts, None, place, self._most_bytes, _ALWAYS, order, written.data,
+                program.address, data, starts, None, place, self._most_bytes, size, order, written.data,
                 written.offsets, None, why,
             )  # fmt: skip
             if why[0] == _FULL:
@@ -116,19 +115,28 @@ class FramedReader:
             return None
 
 
-def ids_of(values: pa.BinaryArray) -> NDArray[np.int64]:
-    """Return the id in front of each value, -1 where there is none."""
-    found = np.full(len(values), -1, np.int64)
+def frames_of(values: pa.BinaryArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the id in front of each value, -1 where there is none, and the bytes of its frame, as `frame_of` does."""
+    found, sizes = np.full(len(values), -1, np.int64), np.full(len(values), SHORT, np.int64)
     if not len(values) or values.buffers()[2] is None:
-        return found
+        return found, sizes
     _, offsets, data = values.buffers()
     starts = np.frombuffer(offsets, np.int32, len(values) + 1, 4 * values.offset).astype(np.int64)
-    held = np.frombuffer(data, np.uint8)
-    framed = np.diff(starts) >= FRAME
+    held, lengths = np.frombuffer(data, np.uint8), np.diff(starts)
+    framed = lengths >= SHORT
     if values.null_count:
         framed &= values.is_valid().to_numpy(zero_copy_only=False)
     places = np.flatnonzero(framed)
     places = places[held[starts[:-1][places]] == 0]
-    first = starts[:-1][places]
-    found[places] = sum(held[first + 1 + byte].astype(np.int64) << (24 - 8 * byte) for byte in range(4))
-    return found
+    found[places] = _number(held, starts[:-1][places] + 1)
+    longer = places[(found[places] == 0) & (lengths[places] >= LONG)]
+    found[longer], sizes[longer] = _number(held, starts[:-1][longer] + 5), LONG
+    return found, sizes
+
+
+def _number(held: NDArray[np.uint8], first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of the four bytes at each place."""
+    total: NDArray[np.int64] = sum(
+        (held[first + byte].astype(np.int64) << (24 - 8 * byte) for byte in range(4)), np.zeros(len(first), np.int64)
+    )
+    return total

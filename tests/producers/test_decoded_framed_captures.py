@@ -1,0 +1,136 @@
+"""Records that real producers framed for a schema registry are detected, and decode to the rows of the same run in JSON."""
+
+import json
+import struct
+from collections import defaultdict
+
+import pyarrow as pa
+import pytest
+from producers.captures import bytes_of, list_captures, read_records
+from producers.framed_captures import LEFT_OUT, adjusted_name, plain_of
+from producers.schema_registries import unpack_schemas
+from producers.test_captures import VERSIONS, name_of
+
+import cdc_contracts as cdc
+
+FLOATS = frozenset({"single", "precise", "spot"})
+"""Columns of binary floating point numbers, or of objects that hold some."""
+CAPTURES = [one for one in list_captures() if one.is_framed and one.options != "headers-avro"]
+"""Those with the id in front of the record."""
+each_framed = pytest.mark.parametrize("capture", CAPTURES, ids=name_of)
+
+
+@pytest.fixture
+def folder(capture, tmp_path):
+    return unpack_schemas(capture.schemas_path.read_bytes(), tmp_path)
+
+
+ROWS_ALONE = {"1.9.7": "debezium/flat@1", "3.5.0": "debezium/flat@2"}
+
+
+def contract_of(capture):
+    """The contract of a framed capture: of its rows alone, or of messages beside a schema block."""
+    if capture.options == "unwrapped-avro":
+        return ROWS_ALONE[capture.version]
+    return f"debezium/json-schema@{VERSIONS[capture.version]}"
+
+
+def keyed_batch(capture):
+    records = [one for one in read_records(capture) if one["value"] is None or bytes_of(one["value"]) != b"null"]
+    keys, values = (
+        [None if one[name] is None else bytes_of(one[name]) for one in records] for name in ("key", "value")
+    )
+    return pa.table({
+        "key": pa.array(keys, pa.binary()), "value": pa.array(values, pa.binary()),
+        "topic": [one["topic"] for one in records], "partition": pa.array([0] * len(records), pa.int32()),
+        "offset": pa.array(range(len(records)), pa.int64()),
+    })  # fmt: skip
+
+
+def rows_by_topic(changes):
+    """The op and the images of each row by its topic, with names of columns as Avro allows them."""
+    found = defaultdict(list)
+    for row in changes.to_pylist():
+        images = [
+            None if row[side] is None
+            else {adjusted_name(name): told_by(name, text) for name, text in row[side] if name != LEFT_OUT}
+            for side in ("before", "after")
+        ]  # fmt: skip
+        found[row["topic"].partition(".")[2]].append([row["op"], *images])
+    return dict(found)
+
+
+def told_by(name, text):
+    """What the text of a column tells: of a binary floating point number Java may write more digits than needed."""
+    if name not in FLOATS or text is None:
+        return text
+    return json.loads(text, parse_float=_nearest, parse_int=_nearest) if text[-1] in "0123456789}" else text
+
+
+def _nearest(token):
+    try:
+        return struct.pack(">f", float(token))
+    except OverflowError:
+        return float(token)
+
+
+def names_in(image):
+    return None if image is None else sorted(dict(image))
+
+
+def refused(decoded):
+    return [(row["topic"].partition(".")[2], row["findings"]) for row in decoded.quarantine.to_pylist()]
+
+
+def parameters_of(capture):
+    mode = "postgresql" if capture.database == "postgresql" else "mysql"
+    return {"source_mode": mode} if capture.options.startswith("unwrapped") else {}
+
+
+def decoded(capture, reference, **options):
+    return cdc.contract(reference, parameters=parameters_of(capture), **options).decode_batch(keyed_batch(capture))
+
+
+@each_framed
+def test_the_contract_of_framed_records_is_detected(capture, folder):
+    values = [bytes_of(one["value"]) for one in read_records(capture) if one["value"] is not None]
+    found = cdc.detect(values, schema_registry=folder)
+    if capture.options == "unwrapped-avro" and capture.database == "mariadb":
+        assert found.verdict == "mixed"  # its schema changes may be beside rows alone, or beside a schema block
+    elif capture.options == "unwrapped-avro":  # rows say no release, and any product may write such
+        assert (found.verdict, found.contract) == ("likely", contract_of(capture).partition("@")[0])
+    else:
+        assert (found.verdict, found.contract) == ("certain", contract_of(capture))
+
+
+@each_framed
+def test_one_framed_message_at_a_time_has_the_rows_that_a_batch_has(capture, folder):
+    contract = cdc.contract(contract_of(capture), parameters=parameters_of(capture), schema_registry=folder)
+    batch = contract.decode_batch(keyed_batch(capture))
+    assert {rule for _, findings in refused(batch) for rule in (one["rule"] for one in findings)} <= {
+        "D07.micros-of-day"
+    }
+    rows = defaultdict(list)
+    for row in batch.changes.to_pylist():
+        rows[row["offset"]].append((row["op"], *map(names_in, (row["before"], row["after"]))))
+    for offset, value in enumerate(keyed_batch(capture)["value"].to_pylist()):
+        if value is not None:
+            found = contract.decode(value)
+            held = [(one.op, *map(names_in, (one.before, one.after))) for one in found.changes]
+            assert held == rows.get(offset, [])
+
+
+TWINS = [one for one in CAPTURES if plain_of(one).has_schema_block or one.options == "unwrapped-avro"]
+"""Those whose JSON says as much about types; texts and doubles of JSON have no block (test_framed_captures.py)."""
+
+
+@pytest.mark.parametrize("native", ["eager", "off"])
+@pytest.mark.parametrize("capture", TWINS, ids=name_of)
+def test_framed_records_decode_to_the_rows_of_the_same_run_without_a_registry(capture, folder, native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    framed = decoded(capture, contract_of(capture), schema_registry=folder)
+    beside = decoded(plain_of(capture), contract_of(capture))
+
+    assert refused(framed) == refused(beside)
+    assert framed.control.num_rows == beside.control.num_rows
+    assert rows_by_topic(framed.changes) == rows_by_topic(beside.changes)
