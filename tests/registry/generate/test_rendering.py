@@ -287,6 +287,8 @@ CARRIED = {
     "drs/json": (False, True, False, 1000, True, {"ddl"}),
     "drs/json-c": (False, True, False, 1000, True, {"ddl"}),
     "ticdc/canal-json": (False, True, False, 1000, True, {"ddl", "truncate", "heartbeat"}),
+    "flink-cdc/canal-json": (False, False, False, None, False, set()),
+    "flink-cdc/debezium-json": (False, False, False, None, False, set()),
     "maxwell/json": (False, True, True, 1_000_000, False, {"ddl", "mark"}),
     "canal/flat@3": (False, True, True, 1000, True, MARKS - {"begin"}),
     "canal/flat": (False, True, False, 1000, True, MARKS - {"begin"}),
@@ -298,19 +300,27 @@ NUMBERED_TRANSACTIONS = {"maxwell/json"}
 WITHOUT_KEY = {
     "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt", "dts/shareplex", "canal/flat@1", "maxwell/json@1",
+    "flink-cdc/debezium-json",
 }  # fmt: skip
 WITH_SCHEMA = {
     "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
 }  # fmt: skip
 DEBEZIUM = ("debezium/json", "debezium/json-schema", "debezium/flat")
 """Subjects that have JSON as a type."""
+FLINK = ("flink-cdc/canal-json", "flink-cdc/debezium-json")
 AS_TEXT = ("dts/canal", "drs/json", "drs/json-c")
 """Subjects that send every value as text; what a BIT looks like is not documented, and JSON is a type of theirs."""
 BITS = {
     **dict.fromkeys(AS_TEXT, "opaque"), "dataworks/streamx": "integer", "dts/avro": "integer", "oms/avro": "integer",
-    "dts/shareplex": "text",
+    "dts/shareplex": "text", "flink-cdc/canal-json": "opaque", "flink-cdc/debezium-json": "opaque",
 }  # fmt: skip
-UNSIGNED = {"debezium/json": "opaque", "debezium/flat": "opaque", "debezium/json-schema": "decimal"}
+UNSIGNED = {
+    "flink-cdc/canal-json": "decimal",
+    "flink-cdc/debezium-json": "decimal",
+    "debezium/json": "opaque",
+    "debezium/flat": "opaque",
+    "debezium/json-schema": "decimal",
+}
 """What an unsigned number of 64 bits is: an option decides, or there is none that large."""
 FRACTIONS = {
     # subject or version: digits of time, datetime and timestamp, and whether a timestamp stays an instant
@@ -343,6 +353,8 @@ FRACTIONS = {
     "dts/canal": (9, 9, 9, False),
     "canal/flat": (9, 9, 9, False),
     "ticdc/canal-json": (9, 9, 9, False),
+    "flink-cdc/canal-json": (9, 9, 9, True),
+    "flink-cdc/debezium-json": (9, 9, 9, True),
     "maxwell/json@1": (9, 9, 9, False),
     "maxwell/json@2": (9, 9, 9, True),
     "drs/json": (9, 9, 9, True),
@@ -388,7 +400,7 @@ def test_what_a_column_keeps_of_a_time_is_computed(version):
     assert can.kind_of("bigint(20) unsigned") == UNSIGNED.get(version.subject, "integer")
     assert can.kind_of("bit(8)") == BITS.get(version.subject, "bit")
     assert (can.kind_of("json") == "json") == (
-        version.subject in (*AS_TEXT, *DEBEZIUM, "canal/flat", "ticdc/canal-json")
+        version.subject in (*AS_TEXT, *DEBEZIUM, "canal/flat", "ticdc/canal-json", *FLINK)
     )
 
 
