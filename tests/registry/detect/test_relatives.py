@@ -49,6 +49,7 @@ def test_a_near_relative_is_not_in_the_catalogue(path):
         # Outliers decide nothing: one deletion of three messages is the first that tells the versions.
         ("flink-cdc-pipeline-canal-json", "likely", "flink-cdc/canal-json"),
         ("flink-cdc-pipeline-debezium-json", "certain", "flink-cdc/debezium-json@1"),
+        ("aws-dms", "certain", "aws-dms/json@1"),
         # Bare types are of both versions.
         ("ticdc-canal-json", "likely", "ticdc/canal-json"),
         ("ticdc-canal-json-integers-only", "likely", "ticdc/canal-json"),
