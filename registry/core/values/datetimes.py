@@ -124,6 +124,14 @@ def read_sql_utc(text: str, context: Context) -> Value:
     return replace(value, text=f"{value.text}Z") if value.flag is Flag.OK else value
 
 
+def read_sql_z(text: str, context: Context) -> Value:
+    """Read SQL text with a `Z` behind it as an instant."""
+    if not text.endswith("Z"):
+        raise BrokenValue
+    value = read_sql(text.removesuffix("Z"), context)
+    return replace(value, text=f"{value.text}Z")
+
+
 def format_moment(moment: int, tail: str) -> str:
     """Write seconds since 1970-01-01T00:00:00 as a date and a time of day, and what follows."""
     days, seconds = divmod(moment, DAY)

@@ -46,6 +46,7 @@ BREAKING = {
     "canal/flat@2 canal/flat@3": ["C320 /images/update", "C330 /envelope/transaction"],
     "maxwell/json@1 maxwell/json@2": ["C301 /values/TIMESTAMP", "C330 /envelope/primary_key", "C361 /rules/members-of-version"],
     "ticdc/canal-json@1 ticdc/canal-json@2": [],  # types with a length are a warning, and read the same
+    "flink-cdc/canal-json@1 flink-cdc/canal-json@2": ["C320 /images/delete"],
     "drs/json@1 drs/json@2": FULL_LOADS,
     "drs/json-c@1 drs/json-c@2": FULL_LOADS,
     "dts/canal@1 dts/canal@2": [

@@ -18,6 +18,12 @@ DECIDABLE = {
     "canal/flat@1": ("certain", "canal/flat@1", ()),
     "canal/flat@2": ("certain", "canal/flat@2", ()),
     "canal/flat@3": ("certain", "canal/flat@3", ()),
+    "aws-dms/json@1": ("certain", "aws-dms/json@1", ()),
+    "goldengate/json@1": ("certain", "goldengate/json@1", ()),
+    # A deletion tells the versions.
+    "flink-cdc/canal-json@1": ("certain", "flink-cdc/canal-json@1", ()),
+    "flink-cdc/canal-json@2": ("certain", "flink-cdc/canal-json@2", ()),
+    "flink-cdc/debezium-json@1": ("certain", "flink-cdc/debezium-json@1", ()),
     # Bare types are of both versions, and types with a length are a warning for the earlier one.
     "ticdc/canal-json@1": ("likely", "ticdc/canal-json", ()),
     "ticdc/canal-json@2": ("likely", "ticdc/canal-json@2", ()),

@@ -287,30 +287,46 @@ CARRIED = {
     "drs/json": (False, True, False, 1000, True, {"ddl"}),
     "drs/json-c": (False, True, False, 1000, True, {"ddl"}),
     "ticdc/canal-json": (False, True, False, 1000, True, {"ddl", "truncate", "heartbeat"}),
+    "flink-cdc/canal-json": (False, False, False, None, False, set()),
+    "flink-cdc/debezium-json": (False, False, False, None, False, set()),
+    "aws-dms/json": (False, True, True, 1_000_000, False, {"ddl"}),
+    "goldengate/json": (False, True, False, None, False, {"truncate"}),
     "maxwell/json": (False, True, True, 1_000_000, False, {"ddl", "mark"}),
     "canal/flat@3": (False, True, True, 1000, True, MARKS - {"begin"}),
     "canal/flat": (False, True, False, 1000, True, MARKS - {"begin"}),
 }
 MICROS = {f"debezium/{name}@{number}": 1 for name in ("json", "json-schema") for number in (3, 4)}
 """The unit of event times in versions whose messages have got a finer one."""
-NUMBERED_TRANSACTIONS = {"maxwell/json"}
+NUMBERED_TRANSACTIONS = {"maxwell/json", "aws-dms/json"}
 """Subjects whose ids of transactions are numbers."""
 WITHOUT_KEY = {
     "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt", "dts/shareplex", "canal/flat@1", "maxwell/json@1",
+    "flink-cdc/debezium-json", "aws-dms/json",
 }  # fmt: skip
 WITH_SCHEMA = {
-    "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
+    "goldengate/json", "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
 }  # fmt: skip
 DEBEZIUM = ("debezium/json", "debezium/json-schema", "debezium/flat")
 """Subjects that have JSON as a type."""
+AS_SENT = ("aws-dms/json", "goldengate/json")
+"""Subjects of whose values no document says how they are written."""
+FLINK = ("flink-cdc/canal-json", "flink-cdc/debezium-json")
 AS_TEXT = ("dts/canal", "drs/json", "drs/json-c")
 """Subjects that send every value as text; what a BIT looks like is not documented, and JSON is a type of theirs."""
 BITS = {
     **dict.fromkeys(AS_TEXT, "opaque"), "dataworks/streamx": "integer", "dts/avro": "integer", "oms/avro": "integer",
-    "dts/shareplex": "text",
+    "dts/shareplex": "text", "aws-dms/json": "opaque", "goldengate/json": "opaque", "flink-cdc/canal-json": "opaque", "flink-cdc/debezium-json": "opaque",
 }  # fmt: skip
-UNSIGNED = {"debezium/json": "opaque", "debezium/flat": "opaque", "debezium/json-schema": "decimal"}
+UNSIGNED = {
+    "aws-dms/json": "opaque",
+    "goldengate/json": "opaque",
+    "flink-cdc/canal-json": "decimal",
+    "flink-cdc/debezium-json": "decimal",
+    "debezium/json": "opaque",
+    "debezium/flat": "opaque",
+    "debezium/json-schema": "decimal",
+}
 """What an unsigned number of 64 bits is: an option decides, or there is none that large."""
 FRACTIONS = {
     # subject or version: digits of time, datetime and timestamp, and whether a timestamp stays an instant
@@ -343,6 +359,10 @@ FRACTIONS = {
     "dts/canal": (9, 9, 9, False),
     "canal/flat": (9, 9, 9, False),
     "ticdc/canal-json": (9, 9, 9, False),
+    "flink-cdc/canal-json": (9, 9, 9, True),
+    "flink-cdc/debezium-json": (9, 9, 9, True),
+    "aws-dms/json": (None, None, None, False),
+    "goldengate/json": (None, None, None, False),
     "maxwell/json@1": (9, 9, 9, False),
     "maxwell/json@2": (9, 9, 9, True),
     "drs/json": (9, 9, 9, True),
@@ -367,7 +387,7 @@ def test_what_a_version_carries_is_computed_as_its_document_says(version):
     )
     assert can.table == (version.subject != "oms/debezium-smt")
     assert can.update_before == (version.subject not in ("oms/debezium-smt", "debezium/flat"))
-    assert can.database == (version.subject not in ("oms/debezium-smt", "dts/shareplex"))
+    assert can.database == (version.subject not in ("oms/debezium-smt", "dts/shareplex", "goldengate/json"))
     assert can.primary_key == (not WITHOUT_KEY & {version.subject, version.reference})
     assert can.schema == (version.subject in WITH_SCHEMA)
 
@@ -384,11 +404,11 @@ def test_what_a_column_keeps_of_a_time_is_computed(version):
     )
     assert can.types.fraction_digits("int") is None
     assert can.types.fraction_digits("geography") is None
-    assert can.types.kind_of("bigint(20)") == "integer"
+    assert can.types.kind_of("bigint(20)") == ("opaque" if version.subject in AS_SENT else "integer")
     assert can.types.kind_of("bigint(20) unsigned") == UNSIGNED.get(version.subject, "integer")
     assert can.types.kind_of("bit(8)") == BITS.get(version.subject, "bit")
     assert (can.types.kind_of("json") == "json") == (
-        version.subject in (*AS_TEXT, *DEBEZIUM, "canal/flat", "ticdc/canal-json")
+        version.subject in (*AS_TEXT, *DEBEZIUM, "canal/flat", "ticdc/canal-json", *FLINK)
     )
 
 

@@ -159,7 +159,7 @@ def test_a_value_of_another_form_is_refused_exactly_where_it_is_an_error(version
         refused += not taken
         if taken and at:
             left[name, form, *sorted(at)] += 1
-    assert refused >= 90 // TURNS
+    assert refused >= 90 // TURNS or "value-forms" in version.meaning.undocumented
     assert {rule for key in left for rule in key[2:]} <= INEXACT, left
 
 
