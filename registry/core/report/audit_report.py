@@ -192,11 +192,16 @@ def build_report(
 
 
 def _read_by(source: ReportSource, validation: ValidationContext | None) -> ReportSource:
-    """Return the source with the table contracts and parameters that its messages were read by."""
+    """Return the source with the table contracts, parameters and schemas that its messages were read by."""
     if validation is None:
         return source
-    origin, parameters = validation.reading_options.tables.origin, dict(validation.reading_options.parameters)
-    return structs.replace(source, tables=UNSET if origin is None else str(origin), parameters=parameters or UNSET)
+    options = validation.reading_options
+    return structs.replace(
+        source,
+        tables=UNSET if options.tables.origin is None else str(options.tables.origin),
+        parameters=dict(options.parameters) or UNSET,
+        schema_registry=UNSET if options.schemas is None else options.schemas.named,
+    )
 
 
 def check_ledger(tally: Tally, spans: Spans) -> None:

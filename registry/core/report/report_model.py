@@ -63,6 +63,8 @@ class ReportSource(Struct, frozen=True, kw_only=True):
     """File or folder of the table contracts."""
     parameters: Sometimes[dict[str, str]] = UNSET
     """Parameters of the run, also the options of a producer that a sample decided."""
+    schema_registry: Sometimes[str] = UNSET
+    """Where the schemas of framed records were, without credentials."""
     detections: Sometimes[dict[str, ReportedDetection]] = UNSET
     """What was detected in each topic, where there are several topics and no contract was declared."""
 

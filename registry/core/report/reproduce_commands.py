@@ -59,6 +59,8 @@ def _read_by(source: ReportSource, contract: str | None) -> Iterator[str]:
     """Yield the options that say how messages are read: the contract, the table contracts, and the parameters."""
     if contract:
         yield from ("--contract", contract)
+    if source.schema_registry:
+        yield from ("--schema-registry", source.schema_registry)
     if source.tables:
         yield from ("--tables", _as_path(source.tables))
     for name, value in sorted((source.parameters or {}).items()):
