@@ -86,7 +86,8 @@ class FolderSource:
         return found
 
     def __getstate__(self) -> Mapping[str, Any]:
-        return {"root": self.root}
+        """Take the schemas along: a worker of a cluster does not have the folder."""
+        return {"root": self.root, "_schemas": self._schemas}
 
 
 def open_source(place: str, authority: Path | None = None) -> WriterSchemas:

@@ -1,0 +1,74 @@
+"""Topics framed for a schema registry on the command line: by an option or the settings, and by either engine."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from producers.captures import Capture, bytes_of, read_records
+from producers.schema_registries import unpack_schemas
+
+from cdc_contracts.cli.app import main
+
+CAPTURE = Capture("debezium", "3.5.0", "postgresql", "defaults-avro")
+CONTRACT = "debezium/json-schema@4"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a captured topic, and the schemas of its registry in `schemas`."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schemas").mkdir()
+    unpack_schemas(CAPTURE.schemas_path.read_bytes(), tmp_path / "schemas")
+    records = read_records(CAPTURE)
+    keys, values = ([one[name] and bytes_of(one[name]) for one in records] for name in ("key", "value"))
+    pq.write_table(pa.table({
+        "key": pa.array(keys, pa.binary()), "value": pa.array(values, pa.binary()), "topic": [one["topic"] for one in records],
+        "partition": pa.array([0] * len(records), pa.int32()), "offset": pa.array(range(len(records)), pa.int64()),
+    }), tmp_path / "shop.parquet")  # fmt: skip
+    return tmp_path
+
+
+def audited(capsys, *more):
+    code = main(["audit", "file", "shop.parquet", "--engine", "local", "--fail-on", "error", "--json", *more])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_an_audit_finds_contract_types_and_changes_of_tables_by_the_schemas(here, capsys):
+    code, report = audited(capsys, "--schema-registry", "schemas")
+    assert (code, report["contract"]) == (0, "auto")
+    assert report["detection"]["verdict"] == "certain"
+    assert CONTRACT in report["detection"]["candidates"][0].values()
+    assert report["source"]["schema_registry"] == "schemas"
+    changed = [one for one in report["findings"] if one["rule"] == "D11.column-type"]
+    assert [(one["table"], one["path"]) for one in changed] == [("shop.public.orders", "/payload/after/total"),
+                                                                ("shop.public.orders", "/payload/after/extra")]  # fmt: skip
+    assert all("--schema-registry schemas" in one["reproduce"] for one in changed)
+
+
+def test_the_settings_of_a_project_say_where_schemas_are(here, capsys):
+    _, stated = audited(capsys, "--schema-registry", "schemas", "--contract", CONTRACT)
+    (here / "cdc-contracts.yaml").write_text("schema_registry: schemas\n")
+    assert audited(capsys, "--contract", CONTRACT)[1] == stated
+
+
+def test_without_schemas_why_says_what_such_a_record_is_and_what_to_give(here, capsys):
+    value = next(bytes_of(one["value"]) for one in read_records(CAPTURE) if one["value"])
+    (here / "one.bin").write_bytes(value)
+    assert main(["why", "one.bin", "--whole", "--contract", CONTRACT]) == 1
+    shown = capsys.readouterr().out
+    assert "framed by a schema registry: 00, then schema id" in shown
+    assert "Give --schema-registry URL" in shown
+
+
+def test_both_engines_write_the_same_rows(here, spark):
+    for engine in ("local", "spark"):
+        assert main(["decode", "-q", "file", "shop.parquet", "--contract", CONTRACT, "--schema-registry", "schemas",
+                     "--to", engine, "--engine", engine, "--fail-on", "error"]) == 0  # fmt: skip
+    rows = [
+        sorted((row["offset"], str(row["after"]), str(row["before"])) for file in sorted((here / engine).glob("changes/*/*"))
+               for row in pq.read_table(file).to_pylist())
+        for engine in ("local", "spark")
+    ]  # fmt: skip
+    assert len(rows[0]) > 100
+    assert rows[0] == rows[1]
