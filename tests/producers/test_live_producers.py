@@ -1,6 +1,8 @@
 """Producers that are run now send the rows of their databases, as their captures do."""
 
+import json
 import os
+from pathlib import Path
 
 import pytest
 from database_servers import mariadb_programs, postgres_programs
@@ -66,23 +68,49 @@ def test_topics_that_kafka_connect_wrote_have_the_rows_of_the_database(name, bro
     capture, records, tables = written_by_connect(name, broker, tmp_path)
     assert unknown_differences(capture, records, reference_of(capture)) == []
     monkeypatch.chdir(tmp_path)
-    for table in CURRENT:  # their keys are those of the records
-        topic = f"cdc-{name}.public.{table}"
-        asked = ["--to", "out", "--table-format", "delta", "--current", "--fail-on", "error"]
-        assert main(["decode", "topic", topic, "-b", broker.bootstrap, *asked]) == 0
-        current = spark.read.format("delta").load(str(tmp_path / f"out/current/shop.public.{table}")).collect()
-        held = tables[f"public.{table}"]
-        at = [column["name"] for column in held.columns].index("id")
-        assert sorted(str(row["id"]) for row in current) == sorted(row.texts[at] for row in held.rows)
+    assert_current_rows(name, broker, spark, tables)
 
 
-def test_framed_topics_that_kafka_connect_wrote_have_the_values_of_json(broker, tmp_path):
+def test_framed_topics_that_kafka_connect_wrote_have_the_rows_of_the_database(
+    broker, spark, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
     with serve_registry(tmp_path / "registry") as registry:
-        capture, records, _ = written_by_connect("defaults-avro", broker, tmp_path, registry)
+        capture, records, tables = written_by_connect("defaults-avro", broker, tmp_path, registry)
         folder = unpack_schemas(pack_schemas(registry, tmp_path / "dump"), tmp_path / "schemas")
+        for engine in ("local", "spark"):  # nothing is stated but where the schemas are
+            asked = [
+                "-b",
+                broker.bootstrap,
+                "--schema-registry",
+                registry,
+                "--fail-on",
+                "error",
+                "--engine",
+                engine,
+                "--json",
+            ]
+            capsys.readouterr()
+            assert main(["audit", "topic", "cdc-defaults-avro.public.orders", *asked]) == 0
+            report = json.loads(capsys.readouterr().out)
+            assert report["detection"]["verdict"] == "certain"
+            assert {one["rule"] for one in report["findings"]} >= {"D11.new-column", "D11.column-type"}
+        assert_current_rows("defaults-avro", broker, spark, tables, "--schema-registry", registry)
     framed = messages_of_framed(capture.options, records, folder)
     plain = messages_of_json(read_records(plain_of(capture)))
     assert unlike(framed, plain) == []
+
+
+def assert_current_rows(name, broker, spark, tables, *more):
+    """Decode topics to current rows, which have the keys that the tables of the database have at last."""
+    for table in CURRENT:  # their keys are those of the records
+        topic = f"cdc-{name}.public.{table}"
+        asked = ["--to", "out", "--table-format", "delta", "--current", "--fail-on", "error", *more]
+        assert main(["decode", "topic", topic, "-b", broker.bootstrap, *asked]) == 0
+        current = spark.read.format("delta").load(f"{Path.cwd()}/out/current/shop.public.{table}").collect()
+        held = tables[f"public.{table}"]
+        at = [column["name"] for column in held.columns].index("id")
+        assert sorted(str(row["id"]) for row in current) == sorted(row.texts[at] for row in held.rows)
 
 
 def written_by_connect(name, broker, folder, registry=None):
