@@ -25,6 +25,9 @@ from cdc_contracts.registry.core.validate.rule_inputs import join_reads
 
 _CLOSE: Final = {"name-to-type": b"}", "list-of-objects": b"]", "name-to-object": b"}}", "connect-schema": b"]"}
 
+_ONLY_VALIDATED: Final = {"without_parameters", "with_parameters"}
+"""What a contract says of types that does not decide how they are parsed."""
+
 
 def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> LayoutPlan | None:
     """Return the plan for parsing messages of a subject, or None if they have to be validated one by one.
@@ -35,7 +38,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
     alike = {
         (
             meaning.images.model_dump_json(include={"container", "absent"}),
-            meaning.columns.model_dump_json(include={"types"}),
+            meaning.columns.model_dump_json(include={"types"}, exclude={"types": _ONLY_VALIDATED}),
         )
         for meaning in meanings
     }
