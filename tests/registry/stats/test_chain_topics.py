@@ -70,12 +70,15 @@ def test_a_clean_topic_has_no_finding_but_on_the_order_of_its_positions(seed):
     )  # fmt: skip
     topic = make_topic(seed, habits, lambda _: version)
 
-    tally, _, withheld = decode(topic, version, gaps=draw if draw.random() < 0.4 else None)
+    gaps = draw if draw.random() < 0.4 else None
+    tally, _, withheld = decode(topic, version, gaps=gaps)
 
     found = [one["class"] for one in report_of(tally, version)["findings"] if one["severity"] != "info"]
     assert set(found) <= {"order"}
     assert not any(stretch.proven for _, stretch in tally.contradicting_stretches(version))
-    if not (habits.strays or habits.late):
+    # A row of two states that changes from A to B twice, because the change between was lost, is what a swapped record
+    # would look like: no message can show which it is.
+    if not (habits.strays or habits.late or (gaps and habits.words == 2)):
         assert withheld is None
 
 
