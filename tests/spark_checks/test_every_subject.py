@@ -7,6 +7,7 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 from topics import CATALOGUE, WITH_TABLES, as_decoded, expressed_op
 
 from cdc_contracts.registry.core.contract.document_model import CONTROL_OPS
@@ -47,7 +48,10 @@ def test_every_row_of_a_topic_comes_out_as_it_went_in(engine, broker, make_topic
     decoded = decode_input(engine, read(engine), validation, Output(str(tmp_path)), fail_on="warning")
 
     assert report.verdict == decoded.report.verdict == "pass"
-    assert decoded.report.findings == report.findings
+    # a decode names the options of the producer that its sample decided, so that its findings can be seen again
+    assert [replace(one, reproduce=None) for one in decoded.report.findings] == [
+        replace(one, reproduce=None) for one in report.findings
+    ]
     assert [finding for finding in report.findings if finding.severity != "info"] == []
     assert report.ledger.read == len(sent) == report.ledger.conforming + report.ledger.control
     places = {(number % PARTITIONS, number // PARTITIONS): event for number, event in enumerate(sent)}
