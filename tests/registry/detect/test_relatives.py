@@ -51,6 +51,7 @@ def test_a_near_relative_is_not_in_the_catalogue(path):
         ("flink-cdc-pipeline-debezium-json", "certain", "flink-cdc/debezium-json@1"),
         ("aws-dms", "certain", "aws-dms/json@1"),
         ("goldengate-operation", "certain", "goldengate/json@1"),
+        ("goldengate-row", "certain", "goldengate/json-row@1"),
         # Bare types are of both versions.
         ("ticdc-canal-json", "likely", "ticdc/canal-json"),
         ("ticdc-canal-json-integers-only", "likely", "ticdc/canal-json"),
@@ -79,7 +80,7 @@ def test_what_no_message_distinguishes_is_never_certain(path):
     [
         ("inlong-canal-json", "oms/canal"),
         ("debezium-mysql-named-oms", "oms/debezium-flatten@1"),
-        ("goldengate-row", "goldengate/json@1"),
+        ("qlik-replicate", "oms/debezium-flatten"),
         ("hudi-rows", None),
         ("cloudevents", None),
     ],

@@ -47,7 +47,7 @@ NOTES_FRACTIONS = {"iso-time-minutes", "iso-datetime-minutes"}
 SECONDS = {"epoch-seconds-integer": "{}", "epoch-seconds.fraction": "{}", "avro-timestamp": "Timestamp {}"}
 WITHOUT_DATES = {"days-since-epoch", "millis-wallclock", "micros-wallclock", "nanos-wallclock", "epoch-micros-instant",
                  "epoch-nanos-instant", "epoch-millis-instant", "epoch-millis.fraction-number",
-                 "avro-zoned"}  # fmt: skip
+                 "avro-zoned", "sql-datetime-z"}  # fmt: skip
 OK, BROKEN, NOTED, OPEN = 0, 1, 3, 255
 NOON = ("12", "30", "45")
 

@@ -291,6 +291,8 @@ CARRIED = {
     "flink-cdc/debezium-json": (False, False, False, None, False, set()),
     "aws-dms/json": (False, True, True, 1_000_000, False, {"ddl"}),
     "goldengate/json": (False, True, False, None, False, {"truncate"}),
+    "goldengate/json-row": (False, True, False, None, False, {"truncate"}),
+    "ticdc/debezium": (False, True, False, 1000, True, {"ddl", "heartbeat"}),
     "maxwell/json": (False, True, True, 1_000_000, False, {"ddl", "mark"}),
     "canal/flat@3": (False, True, True, 1000, True, MARKS - {"begin"}),
     "canal/flat": (False, True, False, 1000, True, MARKS - {"begin"}),
@@ -302,30 +304,35 @@ NUMBERED_TRANSACTIONS = {"maxwell/json", "aws-dms/json"}
 WITHOUT_KEY = {
     "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt", "dts/shareplex", "canal/flat@1", "maxwell/json@1",
-    "flink-cdc/debezium-json", "aws-dms/json",
+    "flink-cdc/debezium-json", "aws-dms/json", "ticdc/debezium",
 }  # fmt: skip
 WITH_SCHEMA = {
-    "goldengate/json", "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
+    "goldengate/json", "goldengate/json-row", "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
 }  # fmt: skip
-DEBEZIUM = ("debezium/json", "debezium/json-schema", "debezium/flat")
+WITHOUT_DATABASE = ("oms/debezium-smt", "dts/shareplex", "goldengate/json", "goldengate/json-row")
+WITHOUT_BEFORE = ("oms/debezium-smt", "debezium/flat", "goldengate/json-row")
+"""Subjects whose messages have no name of a database, and those whose updates have no row before them."""
+DEBEZIUM = ("debezium/json", "debezium/json-schema", "debezium/flat", "ticdc/debezium")
 """Subjects that have JSON as a type."""
-AS_SENT = ("aws-dms/json", "goldengate/json")
+AS_SENT = ("aws-dms/json", "goldengate/json", "goldengate/json-row")
 """Subjects of whose values no document says how they are written."""
 FLINK = ("flink-cdc/canal-json", "flink-cdc/debezium-json")
 AS_TEXT = ("dts/canal", "drs/json", "drs/json-c")
 """Subjects that send every value as text; what a BIT looks like is not documented, and JSON is a type of theirs."""
 BITS = {
     **dict.fromkeys(AS_TEXT, "opaque"), "dataworks/streamx": "integer", "dts/avro": "integer", "oms/avro": "integer",
-    "dts/shareplex": "text", "aws-dms/json": "opaque", "goldengate/json": "opaque", "flink-cdc/canal-json": "opaque", "flink-cdc/debezium-json": "opaque",
+    "dts/shareplex": "text", "aws-dms/json": "opaque", "goldengate/json": "opaque", "goldengate/json-row": "opaque", "flink-cdc/canal-json": "opaque", "flink-cdc/debezium-json": "opaque",
 }  # fmt: skip
 UNSIGNED = {
     "aws-dms/json": "opaque",
     "goldengate/json": "opaque",
+    "goldengate/json-row": "opaque",
     "flink-cdc/canal-json": "decimal",
     "flink-cdc/debezium-json": "decimal",
     "debezium/json": "opaque",
     "debezium/flat": "opaque",
     "debezium/json-schema": "decimal",
+    "ticdc/debezium": "decimal",
 }
 """What an unsigned number of 64 bits is: an option decides, or there is none that large."""
 FRACTIONS = {
@@ -363,6 +370,8 @@ FRACTIONS = {
     "flink-cdc/debezium-json": (9, 9, 9, True),
     "aws-dms/json": (None, None, None, False),
     "goldengate/json": (None, None, None, False),
+    "ticdc/debezium": (6, 6, 9, True),
+    "goldengate/json-row": (None, None, None, False),
     "maxwell/json@1": (9, 9, 9, False),
     "maxwell/json@2": (9, 9, 9, True),
     "drs/json": (9, 9, 9, True),
@@ -386,8 +395,8 @@ def test_what_a_version_carries_is_computed_as_its_document_says(version):
         == {"insert", "update", "delete", "snapshot"} | controls
     )
     assert can.table == (version.subject != "oms/debezium-smt")
-    assert can.update_before == (version.subject not in ("oms/debezium-smt", "debezium/flat"))
-    assert can.database == (version.subject not in ("oms/debezium-smt", "dts/shareplex", "goldengate/json"))
+    assert can.update_before == (version.subject not in WITHOUT_BEFORE)
+    assert can.database == (version.subject not in WITHOUT_DATABASE)
     assert can.primary_key == (not WITHOUT_KEY & {version.subject, version.reference})
     assert can.schema == (version.subject in WITH_SCHEMA)
 
