@@ -22,6 +22,8 @@ TABLES = {
 @pytest.mark.parametrize("reference", [version.reference for version in CATALOGUE.all_versions()])
 def test_a_table_of_any_make_is_never_reported_wrongly(reference, make):
     table = TABLES[make]
+    if reference == "goldengate/json-row@1" and "op_type" in table.types:
+        pytest.skip("a row of this format would have two members of one name")
     listed = {
         "table": f"{table.database}.{table.name}",
         "columns": {name: {"type": reported} for name, reported in table.types.items()},
