@@ -119,9 +119,9 @@ def test_a_version_that_the_sample_did_not_see_makes_the_run_inconclusive(here):
 
 
 RELATIVE = (
-    b'{"id":0,"database":"d","table":"t","pkNames":["id"],"isDdl":false,"type":"INSERT","es":1760000000000,'
-    b'"ts":1760000000321,"sql":"","sqlType":{"id":-5,"name":12},"mysqlType":{"id":"bigint","name":"varchar(32)"},'
-    b'"old":null,"data":[{"id":"1","name":"a"}],"_tidb":{"commitTs":461000000000000001}}'
+    b'{"database":"d","table":"t","pkNames":["id"],"isDdl":false,"type":"INSERT","es":1760000000000,'
+    b'"ts":1760000000321,"sql":"","sqlType":{"id":4,"name":12},"mysqlType":{"id":"int","name":"varchar"},'
+    b'"old":null,"data":[{"id":"1","name":"a"}],"opType":"I","batchId":1}'
 )
 
 
@@ -129,7 +129,7 @@ def test_messages_of_a_product_outside_the_catalogue_are_not_judged(here, capsys
     code, report = audit(here, [RELATIVE] * 40)
 
     assert (code, report["verdict"]) == (4, "inconclusive")
-    assert (report["detection"]["verdict"], report["detection"]["nearest"]) == ("not-in-catalogue", "dts/canal")
+    assert (report["detection"]["verdict"], report["detection"]["nearest"]) == ("not-in-catalogue", "oms/canal")
     assert (report["ledger"]["read"], report["ledger"]["partitions"], report["findings"]) == (0, [], [])
 
 

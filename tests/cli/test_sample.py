@@ -26,6 +26,11 @@ CANNOT = {
     "debezium/flat": {"unknown-field", "missing-field"},
     "oms/debezium-smt": {"unknown-field", "missing-field", "value-form", "cross-field"},
     "dts/shareplex": {"precision"},
+    "aws-dms/json": {"precision"},
+    "goldengate/json": {"precision", "value-form"},
+    "goldengate/json-row": {"precision", "value-form", "missing-field", "unknown-field"},
+    "flink-cdc/canal-json": {"value-form"},
+    "flink-cdc/debezium-json": {"value-form"},
 }
 
 
