@@ -78,6 +78,8 @@ def test_messages_that_drift_in_a_discriminator_cost_no_more_than_a_look_by_each
     messages = rendered(version.reference, 2 * MANY, seed=6)
     looks = count_looks(monkeypatch)
     found = {}
+    # where a message is its row, a member too many is a column: those with objects are looked at until one is known
+    few = 3 * FEW if "" in version.meaning.images.pointers() else FEW
     drifts = [*drifts_of(version).items()][part::PARTS]
     assert drifts
     for name, edit in drifts:
@@ -89,7 +91,7 @@ def test_messages_that_drift_in_a_discriminator_cost_no_more_than_a_look_by_each
         seen = {"examined": 0, "parsed": 0, "validated": 0, **looks}
         some = [wire.open(value) for value in values[MANY::4]]
         asked = sum(any(may_claim(one, subject) for one in some) for subject in SUBJECTS if subject != version.subject)
-        if seen["examined"] > MANY * (1 + asked) or max(seen["parsed"], seen["validated"]) > FEW:
+        if seen["examined"] > MANY * (1 + asked) or max(seen["parsed"], seen["validated"]) > few:
             found[name] = {"asked": asked, **seen}
     assert found == {}
 
