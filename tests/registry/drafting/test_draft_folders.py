@@ -109,7 +109,7 @@ def test_a_contract_drafted_from_a_dialect_takes_its_messages_and_lints_clean(ve
 @pytest.mark.parametrize("subject", UNDRAFTED)
 def test_a_dialect_with_an_object_that_may_be_the_row_is_refused(subject, tmp_path):
     version = CATALOGUE.versions(subject)[-1]
-    with pytest.raises(UndetectedError, match="hold rows|may be the row"):
+    with pytest.raises(UndetectedError, match=r"hold rows|may be the row"):
         drafted([disguised(version, value) for value in messages_alike(version)], tmp_path)
 
 
