@@ -15,6 +15,7 @@ from cdc_contracts.registry.authoring.sync.schema_sources import open_source
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.native import framed_reading
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 SOURCE = {"type": "record", "name": "Source", "fields": [
@@ -156,3 +157,13 @@ def test_access_to_a_registry_is_shown_nowhere(registry, monkeypatch):
     options = ReadingOptions(schemas=schemas)
     assert "hush-hush" not in options.identity() + repr(schemas) + repr(options)
     assert json.loads(options.identity())["schemas"] == registry
+
+
+def test_records_whose_names_are_endless_are_refused_and_the_others_are_read(registry, native, monkeypatch):
+    monkeypatch.setattr(framed_reading, "MOST_JSON", 1 << 16)
+    endless = {"type": "record", "name": "Endless", "fields": [{"name": "n" * 40_000, "type": "int"}]}
+    good = frame(register(registry, ENVELOPE), body_of(ENVELOPE, MESSAGE))
+    parts = written(registry, [good, *[frame(register(registry, endless), b"\0")] * 3])
+    assert [row["offset"] for part in parts for row in part.changes.to_pylist()] == [0]
+    refused = [row for part in parts for row in part.quarantine.to_pylist()]
+    assert [row["offset"] for row in refused] == [1, 2, 3]

@@ -93,16 +93,17 @@ class AvroReader:
 class RecordTexts:
     """RecordTexts one after the other, and where each begins."""
 
-    def __init__(self, total: int, capacity: int) -> None:
+    def __init__(self, total: int, capacity: int, most: int = _MOST_TEXT) -> None:
         self.offsets: NDArray[np.int32] = np.zeros(total + 1, np.int32)
-        self.data: NDArray[np.uint8] = np.empty(min(capacity, _MOST_TEXT), np.uint8)
+        self.data: NDArray[np.uint8] = np.empty(min(capacity, most), np.uint8)
+        self._most = most
 
     def grow(self, number: int, needed: int = 0) -> None:
-        """Make room for more texts behind those before `number`. Raises OverflowError beyond what an array holds."""
+        """Make room for more texts behind those before `number`. Raises OverflowError beyond the most there may be."""
         used = int(self.offsets[number])
-        if max(len(self.data) + 1, used + needed) > _MOST_TEXT:
+        if max(len(self.data) + 1, used + needed) > self._most:
             raise OverflowError("more JSON than an array holds")
-        fresh = np.empty(min(max(2 * len(self.data), used + needed), _MOST_TEXT), np.uint8)
+        fresh = np.empty(min(max(2 * len(self.data), used + needed), self._most), np.uint8)
         fresh[:used] = self.data[:used]
         self.data = fresh
 

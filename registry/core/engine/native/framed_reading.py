@@ -24,6 +24,8 @@ from cdc_contracts.registry.core.writer_schemas.writer_schemas import LONG, SHOR
 
 _FULL: Final = 3
 _MOST_PROGRAMS: Final = 512
+MOST_JSON: Final = 512 * 1024 * 1024
+"""The most JSON of the records of one schema in a batch, which has up to 16 MiB of them."""
 
 
 class ReadValues(NamedTuple):
@@ -61,12 +63,23 @@ class FramedReader:
         return ReadValues(pa.concat_arrays(parts).take(pa.array(order)), failures)
 
     def _read_by(self, number: int, size: int, values: pa.BinaryArray) -> ReadValues:
-        failures: dict[int, Unreadable] = {}
+        """Read records of one schema; all are refused if their JSON is too long, as that of endless names may be."""
         program = self._program(number)
         if program is None:
+            failures: dict[int, Unreadable] = {}
             texts = [self._text_of(value, place, failures) for place, value in enumerate(values.to_pylist())]
             return ReadValues(pa.array(texts, pa.binary()), failures)
-        written, place, total = RecordTexts(len(values), int(self._ratio * size_of(values)) + 4096), 0, len(values)
+        try:
+            return self._read_natively(program, size, values)
+        except OverflowError:
+            error = Unreadable("too-long", f"schema id {number}: more than {MOST_JSON:,} bytes of JSON in a batch")
+            nothing = pa.array([b""] * len(values), pa.binary())
+            return ReadValues(nothing, dict.fromkeys(range(len(values)), error))
+
+    def _read_natively(self, program: AvroProgram, size: int, values: pa.BinaryArray) -> ReadValues:
+        failures: dict[int, Unreadable] = {}
+        capacity, place, total = int(self._ratio * size_of(values)) + 4096, 0, len(values)
+        written = RecordTexts(total, capacity, MOST_JSON)
         _, offsets, data = values.buffers()
         starts = np.frombuffer(offsets, np.int32, total + 1, 4 * values.offset)
         order, why = np.zeros(1, np.int32), np.zeros(1, np.int32)
