@@ -16,7 +16,7 @@ from written_reports import document_of
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.spark_checks.auditing import audit_inputs
-from cdc_contracts.spark_checks.engines.engines import spark_engine
+from cdc_contracts.spark_checks.engines import spark_engine
 from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.engines.stopping import Stop
 from cdc_contracts.spark_checks.inputs.sources import read_topics
