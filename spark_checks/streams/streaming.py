@@ -310,7 +310,7 @@ class Follow:
                 where=checkpoint.directory,
                 hint="Restore the folder `_cdc` of the checkpoint, or follow with a new checkpoint.",
             )
-        return open_pin(text, checkpoint.directory)
+        return open_pin(text, checkpoint.directory, self._epoch.validation.reading_options.schemas)
 
     def _rolling_up_to(self, number: int) -> Rolling:
         """Return the totals of all batches up to this one, or empty ones if they were not kept."""

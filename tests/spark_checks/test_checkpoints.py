@@ -18,6 +18,7 @@ from topics import CATALOGUE, PLAIN, WITH_TABLES, rendered, scope_of
 from written_reports import LEDGER, build_report, document_of, report_of
 
 from cdc_contracts import __version__
+from cdc_contracts.registry.authoring.sync.schema_sources import open_source
 from cdc_contracts.registry.core.common.errors import LedgerError, UnavailableError, UsageError
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions, Severities
 from cdc_contracts.registry.core.contract.table_selection import Selection
@@ -86,18 +87,24 @@ def test_a_log_that_cannot_be_true_is_refused(checkpoint, tmp_path, text, words)
         checkpoint.spans(1)
 
 
+SCHEMAS = open_source("http://registry:8081")
+"""Those of a registry that nobody asks."""
+
+
 def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
     reading_options = ReadingOptions(
         {"time_zone": "+08:00"}, WITH_TABLES.tables, Severities({"unknown-field": "error"}), 5_000, strict_json=True,
         table="shop.orders", selection=Selection(("shop.*",), ("*.x",)), show_values=True, wrapping="base64",
-            profiled=True,
+            profiled=True, schemas=SCHEMAS,
     )  # fmt: skip
     assert all(getattr(reading_options, name) != getattr(ReadingOptions(), name) for name in vars(reading_options)), (
         "a term without a value here"
     )
     validation = open_validation(CATALOGUE, "oms-community/default", reading_options)
     text = write_pin(validation)
-    again = open_pin(text, "ck")
+    with pytest.raises(UnavailableError, match="were those of http://registry:8081, and are others now"):
+        open_pin(text, "ck")
+    again = open_pin(text, "ck", SCHEMAS)
     assert (again.fingerprint, again.reading_options.show_values) == (validation.fingerprint, True)
     assert digest_pin(write_pin(again)) == digest_pin(text)
     document = json.loads(text)
@@ -105,7 +112,7 @@ def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
     document["documents"][path] += "\n# changed by hand\n"
     document["fingerprint"] = "0" * 64
     with pytest.raises(UnavailableError, match="another fingerprint now"):
-        open_pin(json.dumps(document), "ck")
+        open_pin(json.dumps(document), "ck", SCHEMAS)
     with pytest.raises(UnavailableError, match="cannot be read"):
         open_pin("{}", "ck")
 

@@ -15,6 +15,7 @@ from cdc_contracts.registry.core.contract.table_contracts import TableContracts,
 from cdc_contracts.registry.core.contract.table_selection import Selection
 from cdc_contracts.registry.core.contract.version_ranges import read_ranges
 from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, ValidationContext, open_again
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 PIN_VERSION: Final = 1
 
@@ -39,15 +40,15 @@ def digest_pin(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def open_pin(text: str, where: str) -> ValidationContext:
-    """Return the validation context that was pinned.
+def open_pin(text: str, where: str, schemas: WriterSchemas | None = None) -> ValidationContext:
+    """Return the validation context that was pinned; `schemas` are those of the run now.
 
     Raises UnavailableError if the document cannot be read, or validates differently than it did: another release of
-    this software has written it.
+    this software has written it. Likewise if framed records were read by the schemas of another place.
     """
     try:
         document = json.loads(text)
-        catalogue, reading_options = Bundle(document["documents"]).open(), _read_terms(document["terms"])
+        catalogue, reading_options = Bundle(document["documents"]).open(), _read_terms(document["terms"], schemas)
         result, ranges = document["spoken"], document.get("ranges")
         detected = DetectedSubjects(tuple(result["subjects"]), tuple(result["preferences"]))
         ranges = None if ranges is None else read_ranges(ranges)
@@ -72,17 +73,23 @@ def _write_terms(reading_options: ReadingOptions) -> dict[str, Any]:
         "show_values": reading_options.show_values,
         "wrapping": reading_options.wrapping,
         **({"profiled": True} if reading_options.profiled else {}),
+        **({"schemas": reading_options.schemas.named} if reading_options.schemas is not None else {}),
     }
 
 
-def _read_terms(document: Mapping[str, Any]) -> ReadingOptions:
+def _read_terms(document: Mapping[str, Any], schemas: WriterSchemas | None) -> ReadingOptions:
+    place = document.get("schemas")
+    if place != (None if schemas is None else schemas.named):
+        raise UnavailableError(
+            f"the schemas of framed records were those of {place or 'no registry'}, and are others now"
+        )
     selection = {name: tuple(globs) for name, globs in document["selection"].items()}
     read = {
         "tables": TableContracts(parse_table_contract(one, one["table"]) for one in document["tables"]),
         "severities": Severities(document["severities"]),
         "selection": Selection(**selection),
     }
-    return ReadingOptions(**{**document, **read})
+    return ReadingOptions(**{**document, **read, "schemas": schemas})
 
 
 def _unreadable(where: str, why: str) -> UnavailableError:
