@@ -78,7 +78,7 @@ TARGETS = (
     *sorted(path for path in ROOT.glob("registry/core/engine/**/*.py") if path.parent.name != "native"),
     *sorted(ROOT.glob("registry/core/validate/drift_*s/*.py")),
     *(
-        ROOT / f"registry/{name}.py"
+        ROOT / f"registry/core/{name}.py"
         for name in (
             "records/record_batches",
             "records/message_values",
