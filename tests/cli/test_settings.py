@@ -24,7 +24,7 @@ def _here(tmp_path, monkeypatch):
         ("topcs: {orders: dts/canal@2}", "topcs: unknown key; do you mean `topics`?"),
         (
             "wholly: other",
-            "wholly: unknown key; there are bootstrap_servers, contracts, environments, kafka_config, parameters, tables, topics, versions",
+            "wholly: unknown key; there are bootstrap_servers, contracts, environments, kafka_config, parameters, schema_registry, tables, topics, versions",
         ),
         ("- 1", "not a YAML mapping"),
         (b"topics: {a: \xff}", "cannot be read: expected text in UTF-8"),
@@ -52,7 +52,10 @@ def test_empty_settings_are_no_settings(tmp_path, capsys, text):
     ("text", "told"),
     [
         ("columns: {id: {type: int, nulable: false}}", "columns.id.nulable: unknown key; do you mean `nullable`?"),
-        ("columns: {id: {type: int, size: 9}}", "columns.id.size: unknown key; there are comment, nullable, type"),
+        (
+            "columns: {id: {type: int, size: 9}}",
+            "columns.id.size: unknown key; there are comment, default, nullable, type",
+        ),
         ("columns: {id: int}", "columns.id: expected a mapping, as in {NAME: VALUE}; found text"),
         ("columns: {id: {type: int, nullable: never}}", "columns.id.nullable: expected true or false; found text"),
         ("columns: {id: {nullable: true}}", "columns.id.type: is missing"),
