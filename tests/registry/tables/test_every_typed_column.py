@@ -47,6 +47,8 @@ WITHOUT_INVALID_VALUES = {
     "dataworks/streamx", "dts/shareplex", "oms-community/debezium", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt",
     "debezium/flat", "debezium/json", "debezium/json-schema",
+    "aws-dms/json", "flink-cdc/canal-json", "flink-cdc/debezium-json", "goldengate/json", "goldengate/json-row",
+    "ticdc/debezium",
 }  # fmt: skip
 """Dialects that write every time as a number, or dates as any other text: nothing in them is a date that is none."""
 
