@@ -258,10 +258,15 @@ class ScannedColumn(ParsedColumn):
         return type(self)(self.source, cells, self.decoder)
 
     def widened(self) -> Self:
-        """Return the column as one of all kinds if it is one of numbers and holds other values."""
-        if self.decoder != decoder_kinds.RAW or self.are_all(1 << ABSENT | 1 << NULL | NUMBERS):
-            return self
-        return type(self)(self.source, self.cells, decoder_kinds.WIDE)
+        """Return the column as one of all kinds if it holds values of other kinds than its decoder takes.
+
+        A column of numbers may hold any; one of another decoder, whose forms take any value, arrays and objects.
+        """
+        if self.decoder == decoder_kinds.RAW:
+            fits = self.are_all(1 << ABSENT | 1 << NULL | NUMBERS)
+        else:
+            fits = self.decoder == decoder_kinds.WIDE or not self.holds(1 << ARRAY | 1 << OBJECT)
+        return self if fits else type(self)(self.source, self.cells, decoder_kinds.WIDE)
 
     def select(self, places: NDArray[Any]) -> Self:
         """Return some of the values as a column."""
