@@ -73,8 +73,15 @@ def messages(version, texts) -> list[bytes]:
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("native", ["off", "eager"])
-@pytest.mark.parametrize("told", ["parameter", "table contract"])
-@pytest.mark.parametrize(("version", "zone"), list(product(VERSIONS, PLACES)), ids=str)
+@pytest.mark.parametrize(
+    ("version", "zone", "told"),
+    [
+        (version, zone, told)
+        for version, zone, told in product(VERSIONS, PLACES, ["parameter", "table contract"])
+        if told != "parameter" or version.meaning.columns.types != "none"  # then only a table contract says a type
+    ],
+    ids=str,
+)
 def test_a_local_time_that_is_no_single_instant_is_kept_as_sent(version, zone, told, native, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
     expected, repeats = PLACES[zone], 40  # enough of each for the native part
