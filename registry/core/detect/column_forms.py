@@ -51,14 +51,14 @@ class ColumnForms:
         for (*_, name), column in sorted(self._columns.items(), key=lambda entry: str(entry[0])):
             few = most_outliers(column.values)
             always = [form for form in self._forms if column.values - column.written[form] <= few]
-            if column.values < ENOUGH or len(always) != 1:
+            if column.values < ENOUGH:
                 continue
             for version, form in self._form_of.items():
-                if form == always[0]:
+                if form in always:
                     yield from (
                         (version, other, name)
                         for other, its in self._form_of.items()
-                        if its != form and column.written[its] <= few
+                        if its not in always and column.written[its] <= few
                     )
 
     def _take_change(self, change: Change) -> None:
