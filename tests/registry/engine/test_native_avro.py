@@ -19,7 +19,6 @@ from topics import rendered, samples
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.engine.native import avro_reading
 from cdc_contracts.registry.core.engine.native import native_library as loading
 from cdc_contracts.registry.core.engine.native.avro_reading import AvroReader
 from cdc_contracts.registry.core.message.transport import AvroTransport, open_transport
@@ -247,11 +246,10 @@ def test_slices_and_nulls_are_read_the_same():
     assert reader.read(pa.array([None, None], pa.binary())).array.to_pylist() == [None, None]
 
 
-def test_more_json_than_an_array_holds_is_refused(monkeypatch):
+def test_more_json_than_an_array_holds_is_refused():
     """The kernel then validates the two halves of the batch."""
-    monkeypatch.setattr(avro_reading, "_MOST_TEXT", 10_000)
     with pytest.raises(OverflowError):
-        AvroReader(transport()).read(pa.array(rendered(VERSION.reference, 40), pa.binary()))
+        AvroReader(transport(), most_text=10_000).read(pa.array(rendered(VERSION.reference, 40), pa.binary()))
 
 
 def test_a_schema_that_the_reader_does_not_know_is_left_to_the_transport(monkeypatch):

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.engine.native.avro_plans import AvroPlan, AvroProgram, NoAvroPlan
-from cdc_contracts.registry.core.engine.native.avro_reading import RecordTexts, size_of
 from cdc_contracts.registry.core.engine.native.native_library import native_library
+from cdc_contracts.registry.core.engine.native.record_texts import AvroRecordReader
 from cdc_contracts.registry.core.message.framed_values import FramedValues
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import LONG, SHORT
 
-_FULL: Final = 3
 _MOST_PROGRAMS: Final = 512
 MOST_JSON: Final = 512 * 1024 * 1024
 """The most JSON of the records of one schema in a batch, which has up to 16 MiB of them."""
@@ -39,9 +38,9 @@ class FramedReader:
     """Reads the values of batches by the schemas that their frames name."""
 
     def __init__(self, values: FramedValues, most_bytes: int) -> None:
-        self._values, self._most_bytes, self._library = values, most_bytes, native_library()
+        self._values, self._library = values, native_library()
+        self._records = AvroRecordReader(self._library, most_bytes, MOST_JSON)
         self._programs: dict[int, AvroProgram | None] = {}
-        self._ratio = 3.0
 
     def read(self, values: pa.BinaryArray) -> ReadValues:
         """Return the values as JSON. Raises UnavailableError if a schema cannot be asked for."""
@@ -65,39 +64,20 @@ class FramedReader:
     def _read_by(self, number: int, size: int, values: pa.BinaryArray) -> ReadValues:
         """Read records of one schema; all are refused if their JSON is too long, as that of endless names may be."""
         program = self._program(number)
+        failures: dict[int, Unreadable] = {}
         if program is None:
-            failures: dict[int, Unreadable] = {}
             texts = [self._text_of(value, place, failures) for place, value in enumerate(values.to_pylist())]
             return ReadValues(pa.array(texts, pa.binary()), failures)
+
+        def text_of(place: int) -> bytes:
+            return self._text_of(values[place].as_py(), place, failures)
+
         try:
-            return self._read_natively(program, size, values)
+            return ReadValues(self._records.read(program, values, size, np.zeros(1, np.int32), text_of), failures)
         except OverflowError:
             error = Unreadable("too-long", f"schema id {number}: more than {MOST_JSON:,} bytes of JSON in a batch")
             nothing = pa.array([b""] * len(values), pa.binary())
             return ReadValues(nothing, dict.fromkeys(range(len(values)), error))
-
-    def _read_natively(self, program: AvroProgram, size: int, values: pa.BinaryArray) -> ReadValues:
-        failures: dict[int, Unreadable] = {}
-        capacity, place, total = int(self._ratio * size_of(values)) + 4096, 0, len(values)
-        written = RecordTexts(total, capacity, MOST_JSON)
-        _, offsets, data = values.buffers()
-        starts = np.frombuffer(offsets, np.int32, total + 1, 4 * values.offset)
-        order, why = np.zeros(1, np.int32), np.zeros(1, np.int32)
-        while place < total:
-            place = self._library.cdc_read_avro(
-                program.address, data, starts, None, place, self._most_bytes, size, order, written.data,
-                written.offsets, None, why,
-            )  # fmt: skip
-            if why[0] == _FULL:
-                written.grow(place)
-            elif place < total:
-                written.put(place, self._text_of(values[place].as_py(), place, failures))
-                place += 1
-        self._ratio = max(1.0, 1.1 * written.offsets[total] / max(1, size_of(values)))
-        texts = pa.BinaryArray.from_buffers(
-            pa.binary(), total, [None, pa.py_buffer(written.offsets), pa.py_buffer(written.data)]
-        )
-        return ReadValues(texts, failures)
 
     def _text_of(self, value: bytes, place: int, failures: dict[int, Unreadable]) -> bytes:
         try:
