@@ -37,7 +37,9 @@ SELECT n.nspname, c.relname, obj_description(c.oid, 'pg_class'), a.attname,
                                                        ELSE stored.typtypmod END)) END,
        NOT (a.attnotnull OR stored.typnotnull), col_description(c.oid, a.attnum),
        (SELECT array_position((i.indkey::int[])[0:i.indnkeyatts - 1], a.attnum::int) FROM pg_index i
-        WHERE i.indrelid = c.oid AND i.indisprimary)
+        WHERE i.indrelid = c.oid AND i.indisprimary),
+       (SELECT pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d
+        WHERE d.adrelid = c.oid AND d.adnum = a.attnum AND d.adbin::text !~ ':funcformat 0|OPEXPR|SQLVALUE')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN stored ON stored.named = a.atttypid
@@ -48,7 +50,8 @@ LEFT JOIN enums ON enums.enumtypid IN (stored.oid, e.oid)
 WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p' AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 ORDER BY n.nspname, c.relname, a.attnum
 """
-"""Each column of a database with its table: domains are the types below them, enums their members."""
+"""Each column of a database with its table: domains are the types below them, enums their members. Of a default that calls
+nothing the expression, which the server evaluates."""
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +75,13 @@ def tables_of(url):
     """Return the tables of a database by name, as its catalogue describes them."""
     with psycopg.connect(url) as connection:
         rows = connection.execute(COLUMNS).fetchall()
+        constants = {row[-1] for row in rows} - {None}
+        texts = {one: connection.execute(f"SELECT ({one})::text").fetchone()[0] for one in constants}
     found, keys = {}, {}
-    for schema, table, about, column, type_, nullable, comment, place in rows:
+    for schema, table, about, column, type_, nullable, comment, place, constant in rows:
         name = f"{schema}.{table}"
         columns = found.setdefault(name, (about, {}))[1]
-        columns[column] = TableColumn(type=type_, nullable=nullable, comment=comment)
+        columns[column] = TableColumn(type=type_, nullable=nullable, default=texts.get(constant), comment=comment)
         if place is not None:
             keys.setdefault(name, {})[place] = column
     return {

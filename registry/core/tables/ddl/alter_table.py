@@ -10,6 +10,7 @@ from cdc_contracts.registry.core.tables.ddl.column_definitions import (
     is_column,
     name_of,
     read_column,
+    read_constant,
     read_type,
 )
 from cdc_contracts.registry.core.tables.ddl.contract_drafts import Drafts, TableDraft, read_constraint
@@ -21,7 +22,8 @@ _NO_COLUMN: Final = ("INDEX", "KEY", "CONSTRAINT", "FOREIGN", "CHECK", "PARTITIO
 _PARTITIONS: Final = ("PARTITION", "SUBPARTITION", "FULLTEXT", "SPATIAL", "UNIQUE", "OVERFLOW", "SUPPLEMENTAL")
 _OF_COLUMN: Final = (("SET", "NOT", "NULL"), ("DROP", "NOT", "NULL"), ("SET", "DATA", "TYPE"), ("TYPE",),
                      ("ADD", "GENERATED"))  # fmt: skip
-"""What ALTER COLUMN may do of which a table contract says something."""
+"""What ALTER COLUMN may do that changes what a column is."""
+_DEFAULTS: Final = (("SET", "DEFAULT"), ("DROP", "DEFAULT"))
 _AS_IT_IS: Final = "Export the table as it is now: this statement is not followed."
 
 
@@ -109,15 +111,16 @@ def _follow_relative(action: Words, draft: TableDraft, drafts: Drafts) -> bool:
 
 
 def _alter_column(action: Words, family: Sequence[TableDraft], drafts: Drafts) -> None:
-    """Give a column of some tables another type, or say whether it may be NULL; a default says nothing of it."""
+    """Give a column of some tables another type or default, or say whether it may be NULL."""
     if any(action.sees(word) for word in _NO_COLUMN):
         return
     action.takes("COLUMN")
     first = action.take_name("the name of a column")
-    said = next((one for one in _OF_COLUMN if action.takes(*one)), None)
+    said = next((one for one in (*_OF_COLUMN, *_DEFAULTS) if action.takes(*one)), None)
     if said is None:
         return
     stored = read_type(action, drafts.grammar)[0] if said[-1] == "TYPE" else None
+    default = read_constant(action) if said == ("SET", "DEFAULT") else None
     for draft in family:
         name = draft.find(name_of(first, drafts.grammar))
         if name is None:
@@ -125,6 +128,8 @@ def _alter_column(action: Words, family: Sequence[TableDraft], drafts: Drafts) -
         if stored is not None:
             column = draft.columns[name].model_copy(update={"type": stored})
             draft.columns[name] = drafts.find_type(column)
+        elif said[-1] == "DEFAULT":
+            draft.columns[name] = draft.columns[name].model_copy(update={"default": default})
         else:
             nullable = {"nullable": said[0] == "DROP"}
             draft.columns[name] = draft.columns[name].model_copy(update=nullable)

@@ -9,7 +9,7 @@ from typing import Final
 
 from cdc_contracts.registry.core.contract.table_contracts import TableColumn
 from cdc_contracts.registry.core.tables.ddl.grammars import ORACLE, Grammar, TypeGrammar
-from cdc_contracts.registry.core.tables.ddl.tokens import PLAIN, TEXT, DdlError, Word, Words
+from cdc_contracts.registry.core.tables.ddl.tokens import NUMBER, PLAIN, SIGN, TEXT, DdlError, Word, Words
 
 _LONGEST_FLOAT: Final = 24
 """The highest precision in bits that is stored as a float of 32 bits."""
@@ -38,13 +38,13 @@ class Traits:
     unique: bool = False
     generated: bool = False
     stored: bool = False
+    default: str | None = None
     comment: str | None = None
 
 
 _TRAITS: Final = (
     (("NOT", "NULL", "DISABLE"), "nullable", True),
     (("NOT", "NULL"), "nullable", False),
-    (("DEFAULT", "ON", "NULL"), "nullable", False),
     (("AS", "IDENTITY"), "nullable", False),
     (("AS",), "generated", True),
     (("STORED",), "stored", True),
@@ -89,7 +89,7 @@ def read_column(words: Words, grammar: Grammar) -> Definition:
     traits = read_traits(words, grammar)
     nullable = traits.nullable and not traits.primary and not serial
     virtual = traits.generated and not traits.stored
-    column = TableColumn(type=stored, nullable=nullable, comment=traits.comment)
+    column = TableColumn(type=stored, nullable=nullable, default=traits.default, comment=traits.comment)
     return Definition(name, column, traits.primary, virtual, first.line)
 
 
@@ -219,6 +219,9 @@ def read_traits(words: Words, grammar: Grammar) -> Traits:
         said = next(((name, value) for phrase, name, value in _TRAITS if words.takes(*phrase)), None)
         if said is not None:
             setattr(traits, *said)
+        elif words.takes("DEFAULT"):
+            traits.nullable = traits.nullable and not words.takes("ON", "NULL")
+            traits.default = read_constant(words)
         elif any(words.takes(*phrase) for phrase in grammar.primary):
             traits.primary = True
         elif words.sees("("):
@@ -229,3 +232,25 @@ def read_traits(words: Words, grammar: Grammar) -> Traits:
         else:
             words.at += 1
     return traits
+
+
+def read_constant(words: Words) -> str | None:
+    """Return the constant that comes next: a text without its quotes, a number, or true or false.
+
+    None for NULL, and for what a database computes for each row, of which nothing is taken.
+    """
+    begin = words.at
+    sign = "-" if words.takes("-") else ""
+    word = words.peek()
+    if word is not None and (word.kind in (TEXT, NUMBER) or word.says("TRUE", "FALSE")):
+        words.at += 1
+        if not _goes_on(words):
+            return sign + word.text
+    words.at = begin
+    return None
+
+
+def _goes_on(words: Words) -> bool:
+    """Return whether an expression goes on behind its first value; a cast to the type of the column is none."""
+    following = words.peek()
+    return following is not None and following.kind == SIGN and not words.sees("::") and not words.sees(",")

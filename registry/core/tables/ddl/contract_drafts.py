@@ -82,6 +82,12 @@ class TableDraft:
         """Let a column be NOT NULL."""
         self.columns[column] = self.columns[column].model_copy(update={"nullable": False})
 
+    def refine(self, column: str, *, nullable: bool, default: str | None) -> None:
+        """Give a column that another table has as well what this table says of it: NOT NULL, or a default."""
+        before = self.columns[column]
+        said = {"nullable": before.nullable and nullable, "default": before.default if default is None else default}
+        self.columns[column] = before.model_copy(update=said)
+
     def find(self, name: str) -> str | None:
         """Return the name of a column as it was defined, None if there is none."""
         if name in self.columns:

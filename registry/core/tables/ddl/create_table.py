@@ -198,8 +198,8 @@ def _read_partition(words: Words, draft: TableDraft, drafts: Drafts) -> None:
                 continue
             name = draft.find(name_of(part.take_name("the name of a column"), drafts.grammar))
             traits = read_traits(part, drafts.grammar)
-            if name is not None and not traits.nullable:
-                draft.forbid_null(name)
+            if name is not None:
+                draft.refine(name, nullable=traits.nullable, default=traits.default)
             if name is not None and traits.primary:
                 draft.set_key((name,))
     parent.adopt(draft, partition=True)
@@ -212,8 +212,9 @@ def _read_parents(words: Words, draft: TableDraft, drafts: Drafts) -> None:
     for part in words.take_group().split():
         parent = _read_parent(part, draft, drafts)
         for name, column in parent.sent_columns.items():
-            nullable = column.nullable and draft.columns.get(name, column).nullable
-            draft.columns[name] = column.model_copy(update={"nullable": nullable, "comment": None})
+            other = draft.columns.get(name, column)
+            draft.columns[name] = column.model_copy(update={"comment": None})
+            draft.refine(name, nullable=other.nullable, default=other.default)
         parent.adopt(draft, partition=False)
 
 
@@ -237,8 +238,7 @@ def _read_element(words: Words, draft: TableDraft, drafts: Drafts, inherited: di
     if inherited.pop(definition.name, None) is None:
         drafts.add_column(draft, definition)
         return
-    if not definition.column.nullable:
-        draft.forbid_null(definition.name)
+    draft.refine(definition.name, nullable=definition.column.nullable, default=definition.column.default)
     if definition.primary:
         draft.set_key((definition.name,))
 
