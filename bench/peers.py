@@ -1,23 +1,28 @@
 """What others do with the messages of `bench/run.py`: DuckDB, jsonschema, datacontract-cli, Flink and a bare consumer.
 
 `python bench/peers.py consume BOOTSTRAP TOPIC` reads a topic to its end with librdkafka and keeps nothing.
-`python bench/peers.py flink MESSAGES OUT` reads lines by Flink's `canal-json`, in an environment that has PyFlink.
+`python bench/peers.py flink FORMAT MESSAGES COLUMNS` reads lines by a format of Flink, where PyFlink is installed.
 """
 
 from __future__ import annotations
 
+import logging
+import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the Python of a peer has no Spark
+    from pyspark.sql import types as T  # noqa: N812  as the whole world imports it
 
 CHUNK = 10_000
 PATIENCE_SECONDS = 1
 
-IMAGE = {
-    "id": "DECIMAL(20,0)", "total": "DECIMAL(20,2)", "rate": "DOUBLE", "quantity": "INTEGER",
-}  # fmt: skip
-"""The columns that messages hold as numbers; all others hold texts."""
+SQL_TYPES = {"string": "VARCHAR", "bigint": "BIGINT", "int": "INTEGER"}
+"""The types that SQL names otherwise than Spark."""
 
 
 def write_lines(captured: Path) -> Path:
@@ -34,28 +39,32 @@ def write_lines(captured: Path) -> Path:
     return target
 
 
-def write_by_duckdb(lines: Path, out: Path, columns: list[str], threads: int) -> None:
+def sql_type(kind: T.DataType) -> str:
+    """Return a type of Spark as DuckDB names it."""
+    if kind.typeName() == "struct":
+        return "STRUCT(" + ", ".join(f'"{field.name}" {sql_type(field.dataType)}' for field in kind) + ")"
+    if kind.typeName() == "array":
+        return f"{sql_type(kind.elementType)}[]"
+    return SQL_TYPES.get(kind.simpleString(), kind.simpleString().upper())
+
+
+def write_by_duckdb(lines: Path, out: Path, struct: T.StructType, chosen: str, threads: int) -> None:
     """Read lines with the struct that a user would write for this table, and write its after images as Parquet."""
     import duckdb
 
-    image = ", ".join(f'"{name}" {IMAGE.get(name, "VARCHAR")}' for name in columns)
-    members = {
-        "type": "VARCHAR", "database": "VARCHAR", "table": "VARCHAR", "es": "BIGINT",
-        "data": f"STRUCT({image})[]", "old": f"STRUCT({image})[]",
-    }  # fmt: skip
+    members = {field.name: sql_type(field.dataType) for field in struct}
     with duckdb.connect() as connection:
         connection.execute(f"SET threads = {threads}")
         connection.execute(
-            f'COPY (SELECT type, database, "table", es, data[1] AS after '  # noqa: S608  names of our own
-            f"FROM read_json('{lines}', "
+            f"COPY (SELECT {chosen} FROM read_json('{lines}', "  # noqa: S608  names of our own
             f"format = 'newline_delimited', columns = {members!r})) TO '{out}' (FORMAT parquet, COMPRESSION zstd)"
         )
     out.unlink()
 
 
-def check_by_datacontract(python: Path, lines: Path, out: Path, columns: list[str]) -> None:
+def check_by_datacontract(python: Path, lines: Path, out: Path, row: T.StructType) -> None:
     """Test lines against a data contract that names the members and the types of the columns."""
-    image = "\n".join(f"            - {{name: {name}, logicalType: {_contract_type(name)}}}" for name in columns)
+    image = "\n".join(f"            - {{name: {one.name}, logicalType: {_contract_type(one)}}}" for one in row)
     contract = out / "datacontract.yaml"
     contract.write_text(
         "apiVersion: v3.0.2\nkind: DataContract\nid: bench\nname: bench\nversion: 1.0.0\nstatus: active\n"
@@ -72,9 +81,9 @@ def check_by_datacontract(python: Path, lines: Path, out: Path, columns: list[st
         subprocess.run([python.with_name("datacontract"), "test", contract], check=False, stdout=log, stderr=log)
 
 
-def _contract_type(name: str) -> str:
-    kinds = {"DOUBLE": "number", "INTEGER": "integer"}
-    return kinds.get(IMAGE.get(name, ""), "number" if name in IMAGE else "string")
+def _contract_type(field: T.StructField) -> str:
+    kinds = {"string": "string", "int": "integer"}
+    return kinds.get(field.dataType.simpleString(), "number")
 
 
 def consume(bootstrap: str, topic: str) -> int:
@@ -98,27 +107,33 @@ def consume(bootstrap: str, topic: str) -> int:
     return read
 
 
-def read_by_flink(lines: str, out: str) -> None:
-    """Read lines as a changelog by `canal-json` and let it go: the wheel has no format for Parquet."""
+def read_by_flink(name: str, lines: str, columns: str) -> None:
+    """Read lines as a changelog by a format of Flink and let it go: the wheel has no format for Parquet.
+
+    The JVM is waited for, which PyFlink leaves alone, so that its CPU seconds count as those of this process.
+    """
+    from py4j.protocol import Py4JError
+    from pyflink.java_gateway import get_gateway
     from pyflink.table import EnvironmentSettings, TableEnvironment
 
     environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
     environment.get_config().set("parallelism.default", "2")
-    columns = ", ".join(f"`{name}` {kind}" for name, kind in _flink_columns(out))
-    read = f"'connector' = 'filesystem', 'path' = '{lines}', 'format' = 'canal-json'"
+    read = f"'connector' = 'filesystem', 'path' = '{lines}', 'format' = '{name}'"
     environment.execute_sql(f"CREATE TABLE source ({columns}) WITH ({read})")
     environment.execute_sql(f"CREATE TABLE sink ({columns}) WITH ('connector' = 'blackhole')")
     environment.execute_sql("INSERT INTO sink SELECT * FROM source").wait()
+    logging.disable()  # py4j tells at length that the JVM is gone
+    with suppress(Py4JError):
+        get_gateway().jvm.System.exit(0)
+    os.wait()
+    os._exit(0)  # objects of Java would look for their JVM
 
 
-def _flink_columns(names: str) -> list[tuple[str, str]]:
-    kinds = {"VARCHAR": "STRING"}
-    return [(name, kinds.get(kind := IMAGE.get(name, "VARCHAR"), kind)) for name in names.split(",")]
-
-
-def run_flink(python: Path, lines: Path, columns: list[str]) -> None:
+def run_flink(python: Path, name: str, lines: Path, row: T.StructType) -> None:
     """Run `read_by_flink` by the Python that has PyFlink."""
-    subprocess.run([python, __file__, "flink", str(lines), ",".join(columns)], check=True, stdout=subprocess.DEVNULL)
+    kinds = {"VARCHAR": "STRING"}
+    columns = ", ".join(f"`{one.name}` {kinds.get(kind := sql_type(one.dataType), kind)}" for one in row)
+    subprocess.run([python, __file__, "flink", name, str(lines), columns], check=True, stdout=subprocess.DEVNULL)
 
 
 def has(python: Path | None, command: str) -> bool:

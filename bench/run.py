@@ -3,8 +3,8 @@
     python bench/run.py [--messages 400000] [--rounds 5] [--no-kafka] [--data bench/data]
                         [--dialect debezium] [--datacontract PYTHON] [--flink PYTHON]
 
-The last two name the Python of an environment that has datacontract-cli[duckdb], or apache-flink; they read Canal only,
-as DuckDB does. Messages of Debezium are written by the options that its connectors have by default, and read by the
+The last two name the Python of an environment that has datacontract-cli[duckdb], which reads Canal only, or
+apache-flink. Messages of Debezium are written by the options that its connectors have by default, and read by the
 types of a table contract without any option.
 
 Every way is run once to warm up and then once a round, in turn, so that a machine whose speed drifts is fair to all.
@@ -68,7 +68,7 @@ DECODE, TABLES = "decode of a capture, changes and typed tables", "decode --outp
 COUNT, TOPIC_AUDIT = "Spark count of a Kafka topic", "audit of the same topic"
 CONSUMER, COLD = "librdkafka consumer of the topic, cold", "audit topic --engine local, cold"
 DUCKDB, DATACONTRACT = "DuckDB read_json -> Parquet, nothing validated", "datacontract-cli test of the lines, cold"
-FLINK = "PyFlink canal-json, discarded, cold"
+FLINK = "Flink's format, discarded, cold"
 WANTED = [
     (AUDIT, FROM_JSON, 0.35), (DECODE, TO_PARQUET, 0.5), (TABLES, TO_PARQUET, 0.4), (TABLES, DUCKDB, None),
     (DRIFTS, AUDIT, 1.3), (TOPIC_AUDIT, COUNT, 2), (COLD, CONSUMER, 4),
@@ -85,6 +85,8 @@ class Dialect:
     struct: Callable[[], T.StructType]
     row: str
     members: tuple[str, ...]
+    images: tuple[str, ...]
+    flink: str
     reading_options: ReadingOptions = field(default_factory=ReadingOptions)
     written: Mapping[str, str] = field(default_factory=dict)
 
@@ -101,8 +103,7 @@ def main() -> None:
         stack.callback(session.stop)
         out = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
         ways = ways_over_files(session, captured, Path(out), dialect)
-        if options.dialect == CANAL:
-            ways |= ways_of_peers(options, captured, Path(out))
+        ways |= ways_of_peers(options, captured, Path(out), dialect)
         if not options.no_kafka:
             ways |= ways_over_kafka(session, captured, stack, dialect)
         seconds, cpu = measure(ways, options.rounds)
@@ -193,16 +194,23 @@ def ways_over_files(
     }
 
 
-def ways_of_peers(options: argparse.Namespace, captured: Path, out: Path) -> dict[str, Callable[[], object]]:
+def ways_of_peers(
+    options: argparse.Namespace, captured: Path, out: Path, dialect: Dialect
+) -> dict[str, Callable[[], object]]:
     """Other tools over the same messages, one a line."""
-    lines, columns = peers.write_lines(captured), list(ORDERS.types)
+    lines, whole = peers.write_lines(captured), dialect.struct()
+    read = {*(member.partition(".")[0] for member in dialect.members), *dialect.images}
+    struct = T.StructType([field for field in whole if field.name in read])
+    image = whole[dialect.images[0]].dataType
+    row = image.elementType if isinstance(image, T.ArrayType) else image
+    chosen = ", ".join((*dialect.members, f"{dialect.row.replace('[0]', '[1]')} AS after"))  # SQL counts from one
     ways: dict[str, Callable[[], object]] = {
-        DUCKDB: lambda: peers.write_by_duckdb(lines, out / "duckdb.parquet", columns, os.cpu_count() or 1)
+        DUCKDB: lambda: peers.write_by_duckdb(lines, out / "duckdb.parquet", struct, chosen, os.cpu_count() or 1)
     }
-    if options.datacontract is not None:
-        ways[DATACONTRACT] = lambda: peers.check_by_datacontract(options.datacontract, lines, out, columns)
+    if options.datacontract is not None and options.dialect == CANAL:
+        ways[DATACONTRACT] = lambda: peers.check_by_datacontract(options.datacontract, lines, out, row)
     if options.flink is not None:
-        ways[FLINK] = lambda: peers.run_flink(options.flink, lines, columns)
+        ways[FLINK] = lambda: peers.run_flink(options.flink, dialect.flink, lines, row)
     return ways
 
 
@@ -287,11 +295,12 @@ def debezium_schema() -> T.StructType:
 
 DIALECTS = {
     CANAL: Dialect(
-        NEW, "oms-community/canal@1", canal_schema, "data[0]", ("type", "database", "table", "es")
+        NEW, "oms-community/canal@1", canal_schema, "data[0]", ("type", "database", "table", "es"),
+        ("data", "old"), "canal-json",
     ),
     "debezium": Dialect(
         "debezium/json@4", "debezium/json@3", debezium_schema, "after", ("op", "source.db", "source.table", "ts_ms"),
-        ReadingOptions(tables=own_table(), table="shop.orders"), OPTIONS,
+        ("after", "before"), "debezium-json", ReadingOptions(tables=own_table(), table="shop.orders"), OPTIONS,
     ),
 }  # fmt: skip
 

@@ -16,6 +16,8 @@ from cdc_contracts.registry.core.common.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from cdc_contracts.registry.core.generate.message_samples import KeyedMessage
+
 
 def sample(
     reference: Annotated[str, typer.Argument(metavar="REF", help="SYSTEM/DIALECT@N; without @N the latest version.")],
@@ -37,7 +39,7 @@ def sample(
     folders: ContractFolders = None,
 ) -> None:
     """Render a stream of rows as messages of a contract: inserts, updates, deletes, full load, DDL, heartbeats."""
-    from cdc_contracts.registry.core.generate.message_samples import sample_messages
+    from cdc_contracts.registry.core.generate.message_samples import sample_records
 
     version = open_catalogue(folders).version(reference)
     reading_options = validation_options.open_reading_options(tables=tables, parameters=parameters)
@@ -46,13 +48,13 @@ def sample(
         raise UsageError(f"messages of {version} are binary", hint="Give -o FILE.parquet.")
     if target is not None:
         _check_target(target, binary=binary, replace=replace)
-    messages = sample_messages(
+    records = sample_records(
         version, total, seed=seed, reading_options=reading_options, drift=drift, split_updates=split_updates
     )  # fmt: skip
     if target is None:
-        _print_lines(messages)
+        _print_lines(record.value for record in records)
     else:
-        _write_file(target, list(messages))
+        _write_file(target, list(records))
         console.say(f"{total:,} messages of {version} in {target}")
 
 
@@ -75,28 +77,28 @@ def _print_lines(messages: Iterable[bytes]) -> None:
         console.write_bytes(message + b"\n")
 
 
-def _write_file(target: Path, messages: Sequence[bytes]) -> None:
+def _write_file(target: Path, records: Sequence[KeyedMessage]) -> None:
     """Write the messages to a file atomically."""
     from cdc_contracts.registry.core.common.atomic_files import put_whole
 
     with put_whole(target) as aside:
         if target.suffix == ".parquet":
-            _write_parquet(aside, target.stem, messages)
+            _write_parquet(aside, target.stem, records)
         else:
-            aside.write_bytes(b"".join(message + b"\n" for message in messages))
+            aside.write_bytes(b"".join(record.value + b"\n" for record in records))
 
 
-def _write_parquet(target: Path, topic: str, messages: Sequence[bytes]) -> None:
-    """Write the messages as a capture, with the columns of the Kafka source."""
+def _write_parquet(target: Path, topic: str, records: Sequence[KeyedMessage]) -> None:
+    """Write the messages and their keys as a capture, with the columns of the Kafka source."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    places = range(len(messages))
+    places = range(len(records))
     columns = {
-        "key": pa.nulls(len(messages), pa.binary()),
-        "value": pa.array(messages, pa.binary()),
-        "topic": pa.array([topic] * len(messages)),
-        "partition": pa.array([0] * len(messages), pa.int32()),
+        "key": pa.array([record.key for record in records], pa.binary()),
+        "value": pa.array([record.value for record in records], pa.binary()),
+        "topic": pa.array([topic] * len(records)),
+        "partition": pa.array([0] * len(records), pa.int32()),
         "offset": pa.array(places, pa.int64()),
     }
     pq.write_table(pa.table(columns), target)

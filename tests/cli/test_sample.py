@@ -48,6 +48,28 @@ def test_samples_of_a_version_conform_to_it(version):
     assert not [finding for verdict in outcomes for finding in verdict.findings if finding.severity != "info"]
 
 
+KEYED = [version for version in VERSIONS if "kafka-key" in json.dumps(version.resolved["envelope"])]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("version", KEYED, ids=str)
+def test_a_capture_of_samples_has_the_keys_that_the_contract_reads(version, tmp_path):
+    target = tmp_path / "orders.parquet"
+    assert main(["sample", version.reference, "-n", "60", "-o", str(target)]) == 0
+    rows = pq.read_table(target).to_pylist()
+    validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
+    read = [validation.validate(row["value"], row["key"]) for row in rows]
+    changes = [change for message in read for change in message.changes]
+
+    assert [row["key"] is not None for row in rows] == [bool(message.changes) for message in read]
+    assert {tuple(change.primary_key) for change in changes} == {("id",)}
+    assert not [finding for message in read for finding in message.verdict.findings if finding.severity != "info"]
+    if version.meaning.columns.types != "none" and version.meaning.columns.types.reading == "connect-schema":
+        keys = [json.loads(row["key"]) for row in rows if row["key"] is not None]
+        assert {key["schema"]["fields"][0]["field"] for key in keys} == {"id"}
+        assert len({key["payload"]["id"] for key in keys}) > 1
+
+
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_every_tenth_message_shows_the_drift_that_is_asked_for(version):

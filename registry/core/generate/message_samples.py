@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count, islice
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.contract.catalogue import Version
@@ -22,7 +22,19 @@ _DRIFTS: Final = 10
 _SPARE: Final = 2
 
 
-def sample_messages(
+class KeyedMessage(NamedTuple):
+    """The key of a Kafka record, if the contract reads it, and the message that is its value."""
+
+    key: bytes | None
+    value: bytes
+
+
+def sample_messages(version: Version, total: int, **asked: Any) -> Iterator[bytes]:
+    """Yield the messages of `sample_records` without their keys."""
+    return (record.value for record in sample_records(version, total, **asked))
+
+
+def sample_records(
     version: Version,
     total: int,
     *,
@@ -30,7 +42,7 @@ def sample_messages(
     reading_options: ReadingOptions,
     drift: str | None = None,
     split_updates: bool = False,
-) -> Iterator[bytes]:
+) -> Iterator[KeyedMessage]:
     """Yield `total` messages of a version: rows of a full load, inserts, updates, deletes, and now and then a control.
 
     With `drift`, a class or a rule across fields, every tenth message, or the last, shows it; where an event cannot,
@@ -55,7 +67,7 @@ def sample_messages(
         if changed is not None:
             drifted = renderer.render(changed)
         made += drifted is not None
-        yield renderer.render(event) if drifted is None else drifted
+        yield KeyedMessage(renderer.render_key(event), renderer.render(event) if drifted is None else drifted)
     if drift is not None and not made:
         raise UsageError(
             f"no generated message of {version} can show {drift}", hint="Try more messages, or another seed."

@@ -93,6 +93,19 @@ class Renderer:
         """Yield the messages of the events whose op the version has."""
         return (self.render(event) for event in events if event.op in self._capabilities.ops)
 
+    def render_key(self, event: Event) -> bytes | None:
+        """Return the key of the Kafka record, if a contract reads key columns from it; None where it names none."""
+        place, table, row = self.meaning.envelope.primary_key, event.table, event.after or event.before
+        if place is None or place.at is None or place.in_value is not None or table is None or row is None:
+            return None
+        columns = self._columns_of(table)
+        key = "{" + ",".join(columns[name][row.get(name)] for name in table.primary_key) + "}"
+        types = self.meaning.columns.types
+        if place.at and types != "none" and types.reading == "connect-schema":
+            written = {name: self._written_type(name, table.types[name]) for name in table.primary_key}
+            key = f'{{"schema":{write_json(write_block(written, self._mapping, (), {}))},"payload":{key}}}'
+        return key.encode() if table.primary_key else None
+
     # --- the message of one op
 
     def _outline(self, event: Event) -> list[str | Slot]:
