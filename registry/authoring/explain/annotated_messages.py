@@ -78,6 +78,7 @@ class AnnotatedMessage:
     op: str | None
     code: str | None
     table: str | None
+    source_kind: str | None
     parts: tuple[MessagePart, ...]
     images: tuple[RowPart, ...]
     members: int
@@ -96,6 +97,7 @@ def take_apart(
         op=reading.op,
         code=None if reading.code is None else show_known(reading.code, validator.version),
         table=table,
+        source_kind=reading.kind,
         parts=tuple(parts[:MOST_MEMBERS]),
         images=tuple(images[:MOST_ROWS]),
         members=len(parts),

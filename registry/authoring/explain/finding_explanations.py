@@ -71,10 +71,15 @@ def _explain(
         observed=finding.observed,
         means=rule.says if rule else CLASSES[finding.name].says,
         says=tuple(dict.fromkeys(_statements(finding, version, op, fits))) if version else (),
-        document=version.source if version and finding.name != "malformed" else None,
+        document=version.source_for(_kinds(annotated)) if version and finding.name != "malformed" else None,
         errata=tuple(_decisions(finding, version, annotated, errata)) if version and annotated else (),
         action=rule.action if rule else CLASSES[finding.name].action,
     )
+
+
+def _kinds(annotated: AnnotatedMessage | None) -> tuple[str, ...]:
+    """Return the kind of source database that the message names."""
+    return () if annotated is None or annotated.source_kind is None else (annotated.source_kind,)
 
 
 def _statements(finding: Finding, version: Version, op: str | None, fits: Sequence[Version]) -> Iterator[str]:

@@ -120,7 +120,7 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
     names, contract, fits = reading.names, verdict.version.reference, bool(verdict.fits)
     types = columns.types or {}
     forms = [form for result in types.values() if (form := columns.mapping.form_of(result)) is not None]
-    kind = reading.kind if fits and reading.holds_rows else None
+    kind = reading.kind if reading.holds_rows else None
     return Facts(
         subject=verdict.version.subject,
         contract=contract,
