@@ -97,7 +97,7 @@ def take_apart(
         op=reading.op,
         code=None if reading.code is None else show_known(reading.code, validator.version),
         table=table,
-        source_kind=reading.kind,
+        source_kind=None if reading.kind is None else show_known(reading.kind, validator.version),
         parts=tuple(parts[:MOST_MEMBERS]),
         images=tuple(images[:MOST_ROWS]),
         members=len(parts),

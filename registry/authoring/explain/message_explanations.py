@@ -108,6 +108,9 @@ def explain_message(
     `key` is that of its Kafka record, `choice` says why this context was chosen.
     """
     declared = validation.declared if validation is not None and not validation.left_open else None
+    sent, value = value, value if validation is None else validation.message_of(value, key)
+    if value is not sent:
+        choice = f"{choice}; its null value is the deletion of the row that the key names"
     if value is None:
         tombstone = "a null value is a tombstone under every contract"
         return MessageExplanation(outcome=TOMBSTONE, declared=declared, choice=tombstone, values_shown=show_values)

@@ -61,6 +61,9 @@ class OpPlace(Document):
     """Where the op code is, as a JSON Pointer."""
     flags: tuple[OpFlag, ...] = ()
     """Members whose value overrides the op code."""
+    null_value: dict[str, str] = Field(default_factory=dict)
+    """The members that a null value stands for, beside the columns of its Kafka key, where the parameter null_values
+    says that it is a deletion."""
 
 
 class Place(Document):
@@ -169,6 +172,8 @@ class Envelope(Document):
             place = getattr(self, name)
             if name != "primary_key" and isinstance(place, Place) and place.source == _KAFKA_KEY:
                 raise ValueError(f"`{name}` must not have `from: kafka-key`: only `primary_key` is read from it")
+        if self.op.null_value and self.key_at is None:
+            raise ValueError("`op.null_value` needs `primary_key: {from: kafka-key}`, which names the row")
         if self.key_at is not None and self.primary_key_values is not None:
             raise ValueError("`primary_key_values` must not stand beside a Kafka key, which holds the values too")
         return self

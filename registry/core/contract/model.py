@@ -91,7 +91,7 @@ class Meaning(Document):
     values: Values
     """Which mapping of source types to value forms holds."""
     parameters: tuple[
-        Literal["source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction"], ...
+        Literal["source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction", "null_values"], ...
     ] = ()  # fmt: skip
     """Facts that messages do not contain, so that the user has to supply them."""
     rules: tuple[Rule, ...]

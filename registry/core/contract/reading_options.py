@@ -17,8 +17,11 @@ from cdc_contracts.registry.core.contract.table_selection import Selection
 from cdc_contracts.registry.core.contract.value_mappings import split_values
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
-PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction")
-_CHOICES = {"source_mode": SOURCE_MODES, "avro_timestamp_fraction": ("micros", "nanos")}
+DELETION = "deletion"
+"""What `null_values` says where a null value is the deletion of the row that the key names."""
+PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction", "null_values")
+_CHOICES = {"source_mode": SOURCE_MODES, "avro_timestamp_fraction": ("micros", "nanos"),
+            "null_values": ("tombstone", DELETION)}  # fmt: skip
 _DIGITS = {"micros": 6, "nanos": 9}
 
 
@@ -82,6 +85,11 @@ class ReadingOptions:
         """Return the zone of a table's zone-less timestamps: its own, otherwise the parameter; None if unknown."""
         own = table.zone if table is not None else None
         return own or self.zone("timestamp_zone")
+
+    @property
+    def deletes_by_null(self) -> bool:
+        """Whether a null value is the deletion of the row that its key names."""
+        return self.parameters.get("null_values") == DELETION
 
     @property
     def says_fraction(self) -> bool:

@@ -22,6 +22,7 @@ from cdc_contracts.registry.core.engine.fast_validator import FastValidator
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
 from cdc_contracts.registry.core.engine.group.dialect_runs import runs_of
 from cdc_contracts.registry.core.engine.group.framed_batches import FramedBatches
+from cdc_contracts.registry.core.engine.group.null_batches import open_null_values
 from cdc_contracts.registry.core.engine.write.decoded_rows import DecodedRows
 from cdc_contracts.registry.core.engine.write.output_writers import decode_rows, write_control, write_quarantine
 from cdc_contracts.registry.core.engine.write.row_columns import observe_columns
@@ -159,6 +160,8 @@ class Kernel:
         if self._framed is not None:
             batch, *closed = self._framed.open(batch)
             yield from closed
+        if self.validation.null_values is not None:
+            batch = open_null_values(batch, self.validation.null_values)
         if self._finder is None:
             yield from self._batch_results(batch, texts=texts)
             return

@@ -70,6 +70,16 @@ def framed_values(schemas: WriterSchemas, *, with_blocks: bool) -> FramedValues:
     return FramedValues(schemas, with_blocks=with_blocks)
 
 
+def open_key(key: bytes, schemas: WriterSchemas | None, meaning: Meaning) -> bytes:
+    """Return the JSON text of a key that may be framed, and a key that cannot be read as it is."""
+    if schemas is None or frame_of(key) is None:
+        return key
+    try:
+        return framed_values(schemas, with_blocks=reads_blocks(meaning)).text_of(key)
+    except Unreadable:
+        return key
+
+
 def reads_blocks(meaning: Meaning) -> bool:
     """Return whether a version reads types from the schema block beside a message."""
     types = meaning.columns.types

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.discriminators import all_hold, is_value
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
@@ -20,12 +19,11 @@ from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.message.envelope_times import NO_TIME, EventTime, read_time
-from cdc_contracts.registry.core.message.framed_values import framed_values, reads_blocks
+from cdc_contracts.registry.core.message.framed_values import open_key
 from cdc_contracts.registry.core.message.primary_keys import read_key_columns, read_names
 from cdc_contracts.registry.core.message.sent_types import read_sent_defaults, read_sent_types
 from cdc_contracts.registry.core.message.unsent_values import StandIns, stand_ins_of
 from cdc_contracts.registry.core.values import Number
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import frame_of
 
 Row = dict[str, Any]
 
@@ -148,17 +146,7 @@ class Reading:
         at = self.meaning.envelope.key_at
         if at is None or self.key is None or not self.holds_rows:
             return None
-        return read_key_columns(self._key_text(self.key), at)
-
-    def _key_text(self, key: bytes) -> bytes:
-        """Return the JSON text of a key that may be framed, and a key that cannot be read as it is."""
-        schemas = self.reading_options.schemas
-        if schemas is None or frame_of(key) is None:
-            return key
-        try:
-            return framed_values(schemas, with_blocks=reads_blocks(self.meaning)).text_of(key)
-        except Unreadable:
-            return key
+        return read_key_columns(open_key(self.key, self.reading_options.schemas, self.meaning), at)
 
     @property
     def key_path(self) -> str:

@@ -56,7 +56,8 @@ class Batch:
         """Return the batch with the texts of its values or keys."""
         records = self.records
         for name, array in texts.items():
-            records = records.append_column(pa.field(f"{name}_text", pa.binary()), array)
+            field, place = pa.field(f"{name}_text", pa.binary()), records.schema.get_field_index(f"{name}_text")
+            records = records.append_column(field, array) if place < 0 else records.set_column(place, field, array)
         return Batch(records)
 
     def select(self, numbers: NDArray[np.int64]) -> Batch:

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.findings import Finding, Severities, rule_id
 from cdc_contracts.registry.core.common.named_tuples import make_all
+from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.contract.envelope_schemas import is_integer
 from cdc_contracts.registry.core.contract.known_codes import show_known
 from cdc_contracts.registry.core.contract.model import Meaning
@@ -134,11 +135,17 @@ def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts
         written=written_rows(reading, columns) if verdict.outcome == CONFORMING else None,
         timed=timed_columns(reading, columns) if verdict.outcome == CONFORMING else None,
         control=(reading.meaning.envelope.op.at, reading.op or "") if verdict.outcome == CONTROL else None,
-        kind=None if kind is None else show_known(kind, verdict.version),
+        kind=_known_kind(kind, verdict.version, fits=fits),
         unlisted=_unlisted(reading),
         exercised=coverage_by(reading, contract, forms if reading.holds_rows else ()),
         severities=reading.reading_options.severities,
     )
+
+
+def _known_kind(kind: str | None, version: Version, *, fits: bool) -> str | None:
+    """Return a kind of source as reports show it; None for one of messages that drift which no contract lists."""
+    shown = None if kind is None else show_known(kind, version)
+    return shown if fits or shown == kind else None
 
 
 def facts_of_one(validated: ValidatedMessage) -> Facts | None:
@@ -249,12 +256,21 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
             continue  # has only the changed columns
         else:
             types = dict.fromkeys(reading.column_names(source), "")
+        if _is_key_of_deleted_row(reading, types):
+            return None
         at = source if reading.meaning.images.hold_one_row else f"{source}/0"
         listed = columns.table.types if columns.table is not None else None
         result = {name: _as_listed(type_, (listed or {}).get(name), reading, columns) for name, type_ in types.items()}
         shape, kind = tuple(sorted(result.items())), _KINDS.get(reading.op or "", "written")
         return RowFacts(kind, at, shape, None if listed is None else tuple(sorted(listed.items())))
     return None
+
+
+def _is_key_of_deleted_row(reading: Reading, columns: Mapping[str, str]) -> bool:
+    """Return whether an image has just the columns of the Kafka key, as that of a null value has."""
+    if not reading.reading_options.deletes_by_null or reading.op != "delete" or reading.key_columns is None:
+        return False
+    return columns.keys() == reading.key_columns.keys()
 
 
 def written_rows(reading: Reading, columns: TypedColumns) -> WrittenRows | None:

@@ -16,6 +16,8 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.value_mappings import known_options
 from cdc_contracts.registry.core.contract.version_ranges import Declaration, VersionRanges
 from cdc_contracts.registry.core.message.canonical_changes import Change, Control
+from cdc_contracts.registry.core.message.framed_values import open_key
+from cdc_contracts.registry.core.message.null_values import NullValues, is_null
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.transport import Transport
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds
@@ -199,6 +201,20 @@ class ValidationContext:
         return any(validator.meaning.envelope.key_at is not None for validator in self.validators)
 
     @cached_property
+    def null_values(self) -> NullValues | None:
+        """How null values are read that are deletions; None if they are tombstones."""
+        envelope = self.validated[-1].meaning.envelope
+        if not self.reading_options.deletes_by_null or envelope.key_at is None or not envelope.op.null_value:
+            return None
+        return NullValues(envelope.key_at, envelope.op.null_value)
+
+    def message_of(self, value: bytes | None, key: bytes | None) -> bytes | None:
+        """Return the message of a record: its value, or what a null value stands for."""
+        if self.null_values is None or key is None or not is_null(value):
+            return value
+        return self.null_values.text_of(value, open_key(key, self.reading_options.schemas, self.validated[-1].meaning))
+
+    @cached_property
     def control_subjects(self) -> tuple[ValidationContext, ...]:
         """The validation context of every other subject whose messages without rows stand among those of ours.
 
@@ -217,6 +233,7 @@ class ValidationContext:
 
         Which subject takes it, its value alone decides.
         """
+        value = self.message_of(value, key)
         validated = self.validator_by_subject(value, key)
         if validated.verdict.outcome not in NOT_OF_SUBJECT:
             return validated
@@ -345,6 +362,14 @@ def open_validation(catalogue: Catalogue, reference: str, reading_options: Readi
 
     Raises UsageError if there is no such contract, or if it has no mapping for the mode of the source.
     """
+    if reading_options.deletes_by_null and not any(
+        "null_values" in version.meaning.parameters for version in catalogue.resolve(reference)
+    ):
+        raise UsageError(
+            f"{reference} knows no deletions by a null value",
+            where="parameter null_values",
+            hint="Leave it out: a null value is a tombstone.",
+        )
     mode = reading_options.parameters.get("source_mode")
     for version in catalogue.resolve(reference) if mode is not None else ():
         known = version.meaning.values.modes

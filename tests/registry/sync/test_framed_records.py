@@ -6,6 +6,7 @@ import socket
 
 import fastavro
 import patient
+import pyarrow as pa
 import pytest
 from record_batches import batch_of
 from registry_servers import serving
@@ -125,6 +126,24 @@ def test_a_record_that_cannot_be_read_is_quarantined_whole_with_the_id_of_its_sc
     assert (refused["offset"], refused["value"], refused["outcome"]) == (1, value, "unreadable")
     (finding,) = refused["findings"]
     assert any(one in finding["observed"] for one in said.split("|")), finding
+
+
+KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": "int"}]}
+
+
+def test_a_null_value_is_the_deletion_of_the_row_that_a_framed_key_names(registry):
+    key = frame(register(registry, KEY), body_of(KEY, {"id": 7}))
+    options = ReadingOptions(
+        schemas=open_source(registry), parameters={"null_values": "deletion"}, table="orders"
+    )  # fmt: skip
+    validation = open_validation(CATALOGUE, "debezium/flat@2", options)
+    records = batch_of([(0, at, None) for at in range(3)])
+    records = records.append_column("key", pa.array([key, b"\0\0\0\0\1", None], pa.binary()))
+    (part,) = Kernel(validation).decode(records)
+
+    assert [(row["op"], row["before"]) for row in part.changes.to_pylist()] == [("delete", [("id", "7")])]
+    assert part.tally.outcomes == {"conforming": 1, "tombstone": 2}
+    assert validation.validate(None, key).changes[0].before == {"id": "7"}
 
 
 def test_a_value_that_is_json_is_read_beside_framed_ones(registry):

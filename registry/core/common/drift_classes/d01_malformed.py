@@ -32,7 +32,8 @@ CLASS = DriftClass(
         DriftCause(
             "null-text",
             "The value is the JSON text null, which is no tombstone: converters write it for a record without a value "
-            "that has a schema, as of a deleted row. Only its key says which row, and compaction keeps it.",
+            "that has a schema, as of a deleted row. Only its key says which row, and compaction keeps it. "
+            "For contracts of flattened rows, `--parameter null_values=deletion` reads it as that deletion.",
         ),
         DriftCause("duplicate-member", "A member occurs twice, and readers differ on which one counts."),
         DriftCause("avro", "The bytes are not a record of the schema, or bytes are left over after it."),

@@ -78,11 +78,12 @@ class MessageValidator:
 
         Where one version is declared, `differs` is not found out.
         """
+        value = self._validation.message_of(value, kafka_key)
         if value is not None and self._keys is not None:
             try:
                 message = self._validation.wire.open(value)
             except Unreadable:
-                return self._validation.validate(value)
+                return self._validation.validate(value, kafka_key)
             validated = self._validate_known(message, kafka_key, decodes=decodes)
             if validated is not None:
                 return validated

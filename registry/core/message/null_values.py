@@ -1,0 +1,37 @@
+"""Null values: records whose key names a deleted row, where a parameter says that they are its deletion.
+
+Such a value is null or the JSON text `null`. The message that it stands for has the columns of the key, and the members
+that a contract lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from cdc_contracts.registry.core.common.json_structures import write_json
+from cdc_contracts.registry.core.message.primary_keys import read_key_columns
+
+NULL_TEXT: Final = b"null"
+_BLANK: Final = b" \t\r\n"
+
+
+@dataclass(frozen=True)
+class NullValues:
+    """How null values of a subject are read: the place of the columns in a key, and the members beside them."""
+
+    key_at: str
+    members: Mapping[str, str]
+
+    def text_of(self, value: bytes | None, key: bytes | None) -> bytes | None:
+        """Return the message that a null value stands for; any other value, or one whose key names no row, as it is."""
+        if key is None or not is_null(value):
+            return value
+        columns = read_key_columns(key, self.key_at)
+        return write_json({**columns, **self.members}).encode() if columns else value
+
+
+def is_null(value: bytes | None) -> bool:
+    """Return whether a value is null, or the JSON text of it."""
+    return value is None or value.strip(_BLANK) == NULL_TEXT

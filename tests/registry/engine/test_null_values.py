@@ -1,0 +1,97 @@
+"""Null values that are deletions: both paths read the row that the key names, and leave all others as they are."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from output_rows import unlike_columns
+from topics import CATALOGUE
+
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
+from cdc_contracts.registry.core.validate.validation_context import open_validation
+
+FLAT = "debezium/flat@2"
+DELETION = {"null_values": "deletion"}
+ORDERS = {"table": "orders", "columns": {"id": {"type": "int"}, "qty": {"type": "int"}}, "primary_key": ["id"]}
+READ = [
+    (None, b'{"id":7}', "conforming", {"id": "7"}),
+    (b"null", b'{"id":7}', "conforming", {"id": "7"}),
+    (b" null\r\n", b'{"id":7.50,"part":"a\\u00e4"}', "conforming", {"id": "7.50", "part": "aä"}),
+    (None, b'{"id":null}', "conforming", {"id": None}),
+    (None, None, "tombstone", None),
+    (None, b"", "tombstone", None),
+    (None, b"{}", "tombstone", None),
+    (None, b"7", "tombstone", None),
+    (None, b'{"id":', "tombstone", None),
+    (b"null", None, "unreadable", None),
+    (b"null", b"7", "unreadable", None),
+    (b"nullx", b'{"id":7}', "unreadable", None),
+    (b'"null"', b'{"id":7}', "unreadable", None),
+    (b'{"id":null,"__op":"c"}', b'{"id":null}', "conforming", {"id": None}),
+]
+"""Values and keys, what becomes of them, and the columns of the row."""
+
+
+def open_flat(**options):
+    return open_validation(CATALOGUE, FLAT, ReadingOptions(table="orders", **options))
+
+
+@pytest.mark.parametrize(("value", "key", "outcome", "row"), READ)
+def test_a_null_value_is_the_deletion_of_the_row_that_its_key_names(value, key, outcome, row):
+    validation = open_flat(parameters=DELETION)
+    for validated in (
+        validation.validate(value, key),
+        MessageValidator(validation).validate(value, key, decodes=True),
+    ):
+        assert validated.verdict.outcome == outcome
+        for change in validated.changes:
+            image = change.after if value and b"__op" in value else change.before
+            assert image == row
+        assert bool(validated.changes) == (row is not None)
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize("tables", [(), (ORDERS,)], ids=["untyped", "typed"])
+@settings(max_examples=25, deadline=None)
+@given(drawn=st.lists(st.sampled_from(READ), max_size=12), repeats=st.sampled_from([1, 30]))
+def test_both_paths_write_and_count_the_same_in_any_order(native, tables, drawn, repeats):
+    contracts = TableContracts([parse_table_contract(one, "orders") for one in tables])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("CDC_CONTRACTS_NATIVE", native)
+        validation = open_flat(parameters=DELETION, tables=contracts)
+        values, keys = [one[0] for one in drawn] * repeats, [one[1] for one in drawn] * repeats
+
+        assert unlike_columns(validation, values, Kernel(validation), keys=keys) == []
+
+
+def test_columns_that_a_key_lacks_are_not_lost():
+    contracts = TableContracts([parse_table_contract(ORDERS, "orders")])
+    validation = open_flat(parameters=DELETION, tables=contracts)
+
+    validated = validation.validate(None, b'{"id":7}')
+
+    assert [finding for finding in validated.verdict.findings if finding.severity != "info"] == []
+    assert validated.changes[0].before_complete is False
+
+
+def test_without_the_parameter_a_null_value_is_a_tombstone():
+    assert open_flat().validate(None, b'{"id":7}').verdict.outcome == "tombstone"
+    assert open_flat(parameters={"null_values": "tombstone"}).validate(None, b'{"id":7}').verdict.outcome == "tombstone"
+
+
+def test_a_contract_that_knows_no_such_deletions_refuses_the_parameter():
+    with pytest.raises(UsageError, match="knows no deletions by a null value"):
+        open_validation(CATALOGUE, "debezium/json@4", ReadingOptions(parameters=DELETION))
+
+
+def test_the_columns_of_a_key_are_written_as_they_were_sent():
+    validated = open_flat(parameters=DELETION).validate(None, b'{"id":1.10,"n":-0,"t":"\\u0000","o":{"a":[1,2.50]}}')
+
+    assert json.loads(json.dumps(validated.changes[0].before)) == {
+        "id": "1.10", "n": "0", "t": "\x00", "o": '{"a":[1,2.50]}',
+    }  # fmt: skip
