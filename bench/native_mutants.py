@@ -45,13 +45,13 @@ TESTS: Final = tuple(
     for name in (
         "test_native_limits", "test_native_utf8", "test_native_calendar", "test_native_columns", "test_native_library",
         "test_native_bytes", "test_native_numbers", "test_native_typed_columns", "test_placed_images",
-        "test_native_row_digests", "test_native_avro", "test_value_index", "test_native_agreement", "test_byte_mutations",
-        "test_native_sanitized",
+        "test_native_row_digests", "test_native_avro", "test_value_index", "test_native_agreement",
+        "test_byte_mutations", "test_native_sanitized",
     )
 )  # fmt: skip
 _FIRST: Final = {
-    "forms": "calendar", "canonical": "calendar", "columns": "columns", "row_digests": "row_digests", "escapes": "columns",
-    "lists": "columns", "images": "placed_images",
+    "forms": "calendar", "canonical": "calendar", "columns": "columns", "row_digests": "row_digests",
+    "escapes": "columns", "lists": "columns", "images": "placed_images",
     "typed_columns": "typed_columns", "placing": "value_index", "avro": "avro", "avro_reader": "avro",
     "avro_values": "avro", "avro_texts": "avro", "buffers": "library", "latin1": "bytes", "text_bytes": "utf8",
 }  # fmt: skip

@@ -214,9 +214,14 @@ CALLS = {
 FREE = {("cdc_texts", 0), ("cdc_digest_rows", 0), ("cdc_integers", 0), ("cdc_codes", 0), ("cdc_last_counts", 0),
         ("cdc_strip_names", 0), ("cdc_count_characters", 0)}  # fmt: skip
 """The bytes that cells point into: the scanner wrote the cells for them."""
-COUNTING = {("cdc_pick_present", 0), ("cdc_count_kinds", 0), ("cdc_read_base64", 4), ("cdc_read_texts", 4)} | {
-    (name, 1) for name, at in FREE
-}
+COUNTING = {
+    ("cdc_pick_present", 0),
+    ("cdc_digest_rows", 2),
+    ("cdc_digest_rows", 4),
+    ("cdc_count_kinds", 0),
+    ("cdc_read_base64", 4),
+    ("cdc_read_texts", 4),
+} | {(name, 1) for name, at in FREE}
 """Buffers whose length says how much there is to do."""
 
 

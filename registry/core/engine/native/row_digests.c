@@ -5,7 +5,7 @@
 
 #define PERIOD 65536
 #define BASE 0xD1B54A32D192ED03ull
-#define ROWS_AHEAD 3
+#define ROWS_AHEAD 8
 #define DIGESTED_KINDS (1u << TEXT | 1u << ESCAPED | 1u << INTEGER | 1u << DECIMAL | 1u << NUMBER | 1u << TRUTH | 1u << FALSEHOOD)
 #define SHORT 64 /* words whose powers are kept, so that none has to wait for the power of the one before it */
 
@@ -123,17 +123,19 @@ int64_t cdc_digest_rows(Buffer source, Buffer column_buffer, Buffer rows, Buffer
     for (int64_t i = 0; i < count; i++) keyed |= columns[i].keys > 0;
     for (int64_t i = 0; i < total; i++) {
         int64_t row = ITEMS(rows, int64_t)[i], below = IS_GIVEN(below_rows) ? ITEMS(below_rows, int64_t)[i] : -1;
-        int64_t next = i + ROWS_AHEAD < total ? i + ROWS_AHEAD : i;
+        int64_t ahead = i + ROWS_AHEAD < total ? i + ROWS_AHEAD : i, next = ITEMS(rows, int64_t)[ahead];
+        int64_t next_below = IS_GIVEN(below_rows) ? ITEMS(below_rows, int64_t)[ahead] : -1;
         RowDigest own = {.has_key = keyed}, lower = {.has_key = keyed};
         for (const DigestedColumn *column = columns; column < columns + count; column++) {
             const uint64_t *cells = ITEMS(column->cells, uint64_t), *below_cells = ITEMS(column->below_cells, uint64_t);
             uint64_t digest = 0, under = 0;
             if (cells) {
-                FETCH(source.at + start_of(cells[ITEMS(rows, int64_t)[next]]));
+                FETCH(source.at + start_of(cells[next]));
                 digest = digest_cell(source.at, cells[row], column, room, powers, &longest);
             } else if (IS_GIVEN(column->digests)) {
                 digest = ITEMS(column->digests, uint64_t)[row];
             }
+            if (below_cells && next_below >= 0) FETCH(source.at + start_of(below_cells[next_below]));
             if (below >= 0) {
                 if (below_cells) under = digest_cell(source.at, below_cells[below], column, room, powers, &longest);
                 else if (IS_GIVEN(column->below_digests)) under = ITEMS(column->below_digests, uint64_t)[below];

@@ -53,6 +53,8 @@ class ScannedValues(ScannedColumn, ParsedValues):
     def mark(self, texts: Collection[str], *, nulls: bool) -> Mask:
         if any("\0" in text for text in texts):
             return ParsedValues.mark(self, texts, nulls=nulls)
+        if not self.holds(TEXTS | STRUCTURES | nulls << NULL):
+            return np.zeros(len(self), np.bool_)
         marks, library = np.empty(len(self), np.uint8), self.source.library
         named = b"".join(text.encode() + b"\0" for text in texts)
         is_open = library.cdc_mark(self.source.memory, self.cells, nulls << NULL, named, len(named), marks)
