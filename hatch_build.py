@@ -41,6 +41,7 @@ SOURCES = (
     "forms.c",
     "canonical.c",
     "columns.c",
+    "row_digests.c",
     "typed_columns.c",
     "images.c",
     "lists.c",

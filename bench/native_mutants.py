@@ -45,11 +45,13 @@ TESTS: Final = tuple(
     for name in (
         "test_native_limits", "test_native_utf8", "test_native_calendar", "test_native_columns", "test_native_library",
         "test_native_bytes", "test_native_numbers", "test_native_typed_columns", "test_placed_images",
-        "test_native_avro", "test_value_index", "test_native_agreement", "test_byte_mutations", "test_native_sanitized",
+        "test_native_row_digests", "test_native_avro", "test_value_index", "test_native_agreement",
+        "test_byte_mutations", "test_native_sanitized",
     )
 )  # fmt: skip
 _FIRST: Final = {
-    "forms": "calendar", "canonical": "calendar", "columns": "columns", "lists": "columns", "images": "placed_images",
+    "forms": "calendar", "canonical": "calendar", "columns": "columns", "row_digests": "row_digests",
+    "escapes": "columns", "lists": "columns", "images": "placed_images",
     "typed_columns": "typed_columns", "placing": "value_index", "avro": "avro", "avro_reader": "avro",
     "avro_values": "avro", "avro_texts": "avro", "buffers": "library", "latin1": "bytes", "text_bytes": "utf8",
 }  # fmt: skip
@@ -237,13 +239,35 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
     ),
     "columns.c": (
         ("total == MOST_CODES", "total > MOST_CODES"),
-        ("0x10000 + ((point", "((point"),
         (" && memcmp(data + start_of(other), token, length) == 0", ""),
         ("unit >= 0xD800 && unit < 0xDC00 ? 12 : 6", "6"),
-        ("at % PERIOD ? power * BASE : BASE", "power * BASE"),
-        ("if (point < 0x800)", "if (point <= 0x800)"),
         ("!HOLDS(code_buffer, uint8_t, count) || ", ""),
-        ("if (length > room.size) return TOO_SHORT;", ""),
+    ),
+    "escapes.h": (
+        ("0x10000 + ((point", "((point"),
+        ("if (point < 0x800)", "if (point <= 0x800)"),
+    ),
+    "row_digests.c": (
+        ("sum += (last_word(p + at * 8 + 8, 8) + 1) * power;", "sum += last_word(p + at * 8 + 8, 8) * power;"),
+        ("power = at % PERIOD ? power * BASE : BASE;\n        sum", "power = power * BASE;\n        sum"),
+        ("(length - 1) / 8", "length / 8"),
+        ("length ? (length - 1) / 8 : 0", "length / 9"),
+        ("if (length) sum +=", "sum +="),
+        ("if (length > *longest) *longest = length;", "*longest = length;"),
+        ("length > room.size - BEFORE", "length > room.size"),
+        ("if (length > room.size - BEFORE) return 0;", ""),
+        (" || (length < BEFORE && start_of(cell) < BEFORE)", ""),
+        ("return column->null;", "return 0;"),
+        ("least || ITEMS(rows, int64_t)[i] >= most", "least || ITEMS(rows, int64_t)[i] > most"),
+        ("[i] < least || ", "[i] < least - 1 || "),
+        ("(!digest || digest == column->null)", "!digest"),
+        ("(!digest || digest == column->null)", "digest == column->null"),
+        ("digest * (uint64_t)column->keys", "digest"),
+        ("keyed |= columns[i].keys > 0", "keyed = 1"),
+        ("below >= 0", "below > 0"),
+        ("digest ? digest : under", "digest"),
+        ("digest ? digest : under", "under ? under : digest"),
+        (" && !HOLDS(below_out, uint64_t, 3 * total)", " && 0"),
     ),
     "lists.c": (
         (" || (*start == '0' && p - start > 1)", ""),

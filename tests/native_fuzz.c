@@ -7,6 +7,7 @@
  */
 #include "forms.h"
 #include "images.h"
+#include "row_digests.h"
 #include "scan.h"
 
 #include <stdio.h>
@@ -26,8 +27,8 @@ int64_t cdc_canonical(Buffer source, Buffer cells, uint32_t kinds, const Check *
                       Buffer text, Buffer valid);
 int64_t cdc_text_size(Buffer cells, uint32_t kinds);
 int64_t cdc_texts(Buffer source, Buffer cells, uint32_t kinds, Buffer offsets, Buffer text, Buffer valid);
-int64_t cdc_digests(Buffer source, Buffer cells, uint32_t kinds, uint64_t other, uint64_t name, Buffer room,
-                    Buffer digests);
+int64_t cdc_digest_rows(Buffer source, Buffer columns, Buffer rows, Buffer below_rows, Buffer room, Buffer out,
+                        Buffer below_out);
 int64_t cdc_integers(Buffer source, Buffer cells, Buffer numbers);
 int64_t cdc_codes(Buffer source, Buffer cells, Buffer codes, Buffer firsts);
 int64_t cdc_last_counts(Buffer source, Buffer cells, Buffer numbers);
@@ -253,7 +254,15 @@ static void look_at_column(Buffer source, Buffer cells, Buffer named) {
     cdc_last_counts(source, cells, ROOM(int64_t, count));
     cdc_codes(source, cells, room(count, 1), ROOM(int64_t, 64));
     cdc_count_characters(source, cells, (int32_t)draw(2), ROOM(int32_t, count), zeros(count, 1));
-    cdc_digests(source, cells, EVERY_TEXT & ~(1u << ABSENT), 7, 5, room(longest, 1), ROOM(uint64_t, count));
+    DigestedColumn digested[] = {{.cells = cells, .below_cells = cells, .name = 1, .keys = 1},
+                                 {.digests = cells, .below_digests = cells, .name = 2}};
+    Buffer rows = ROOM(int64_t, count), below_rows = ROOM(int64_t, count);
+    for (int64_t i = 0; i < count; i++)
+        ITEMS(rows, int64_t)[i] = draw(count), ITEMS(below_rows, int64_t)[i] = (int64_t)draw(count + 1) - 1;
+    Buffer digests = ROOM(uint64_t, 3 * count), below_digests = ROOM(uint64_t, 3 * count);
+    if (cdc_digest_rows(source, (Buffer){(uint8_t *)digested, sizeof digested}, rows, draw(2) ? below_rows : nothing,
+                        room(draw(2) ? longest + 8 : 16, 1), digests, below_digests) < 0)
+        fail("digests are refused");
     uint32_t kinds = draw(2) ? EVERY_TEXT & ~(1u << ABSENT) : (1u << TEXT | 1u << ESCAPED);
     Buffer offsets = ROOM(int32_t, count + 1), text = room(cdc_text_size(cells, kinds), 1), valid = zeros((count + 7) / 8, 1);
     if (cdc_texts(source, cells, kinds, offsets, text, valid) < 0) fail("texts are refused");

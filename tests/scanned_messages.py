@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from cdc_contracts.registry.core.engine.native import native_library as loading
 from cdc_contracts.registry.core.engine.native.native_interface import Buffer
+from cdc_contracts.registry.core.engine.native.row_digests import RowCells, RowDigester
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ARRAY,
     ESCAPED,
@@ -21,6 +22,7 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ScannedBytes,
 )
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
+from cdc_contracts.registry.core.stats.digests_without_arrow import digest_name, digest_value, mix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,6 +158,17 @@ def scan(
         held, taken[:found].tolist(), left[: total - found].tolist(), cells.reshape(len(SLOTS), total), row_cells,
         states.reshape(2, total), rows.tolist(), watched.are_intact(),
     )  # fmt: skip
+
+
+def digests_of(column: ScannedValues) -> list[int]:
+    """Return the digest of each value of a column with the name of a column, "a"."""
+    digester = RowDigester(column.source, {"a": RowCells(column.cells)}, {}, ())
+    return digester.digest(np.arange(len(column)), None)[0][0].tolist()
+
+
+def expected_digests(texts: Sequence[str | None]) -> list[int]:
+    """Return the same digests of texts, computed one by one in Python."""
+    return [mix(digest_value(text) + digest_name("a") & 2**64 - 1) for text in texts]
 
 
 def column_of(values: Sequence[tuple[int, str]], decoder: str = "text") -> ScannedValues:

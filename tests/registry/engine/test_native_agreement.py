@@ -22,7 +22,7 @@ from both_paths import VERSIONS, by_fast_path
 from changed_bytes import changed_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scanned_messages import column_of
+from scanned_messages import column_of, digests_of, expected_digests
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 from values_alone import read_alone
 from written_reports import build_report
@@ -34,8 +34,6 @@ from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import lay_out
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColumn
-from cdc_contracts.registry.core.engine.layouts.text_digests import NULL as NULL_DIGEST
-from cdc_contracts.registry.core.engine.layouts.text_digests import digest_values
 from cdc_contracts.registry.core.engine.native import native_library as loading
 from cdc_contracts.registry.core.engine.native import scanning
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
@@ -359,13 +357,13 @@ def flags_of(flags, values) -> list[int]:
 @given(st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=90), min_size=1, max_size=20))
 def test_digests_are_the_same(texts):
     tokens = [(NULL, "null") if text is None else written(text) for text in texts]
-    assert column_of(tokens, "text").digests(int(NULL_DIGEST)).tolist() == digest_values(texts).tolist()
+    assert digests_of(column_of(tokens, "text")) == expected_digests(texts)
 
 
 def test_the_digest_of_a_long_text_is_the_same():
     texts = ["z" * 200_000, "\u20ac\n" * 70_000]
     column = column_of([written(text) for text in texts], "text")
-    assert column.digests(int(NULL_DIGEST)).tolist() == digest_values(texts).tolist()
+    assert digests_of(column) == expected_digests(texts)
 
 
 def written(text: str) -> tuple[int, str]:

@@ -182,9 +182,20 @@ def of(count: int, dtype) -> np.ndarray:
     return np.zeros(count, dtype)
 
 
+DIGESTED = (
+    bytes(
+        getattr(LIBRARY, "structures", {}).get("DigestedColumn", bytes)(
+            *map(Buffer.from_param, (CELLS, None, CELLS, None)), 1, 2, 3, 1
+        )
+    )
+    if LIBRARY is not None
+    else b""
+)
+
 CALLS = {
     "cdc_texts": (DATA, CELLS, 0xFFFF, of(4, np.int32), of(6, np.uint8), of(1, np.uint8)),
-    "cdc_digests": (DATA, CELLS, 0xFFFF, 0, 0, of(2, np.uint8), of(3, np.uint64)),
+    "cdc_digest_rows": (DATA, DIGESTED, of(3, np.int64), of(3, np.int64), of(16, np.uint8), of(9, np.uint64),
+                        of(9, np.uint64)),
     "cdc_integers": (DATA, CELLS, of(3, np.int64)),
     "cdc_codes": (DATA, CELLS, of(3, np.uint8), of(64, np.int64)),
     "cdc_last_counts": (DATA, CELLS, of(3, np.int64)),
@@ -200,12 +211,17 @@ CALLS = {
     "cdc_place_keys": (np.array([0, 1, 2], np.int32), b"ab", np.array([0, 1, 2], np.int32), b"\xff", 0, 2,
                        np.array([0, 1], np.int32), b"b", 1, of(2, np.int64), of(1, np.int64)),
 }  # fmt: skip
-FREE = {("cdc_texts", 0), ("cdc_digests", 0), ("cdc_integers", 0), ("cdc_codes", 0), ("cdc_last_counts", 0),
+FREE = {("cdc_texts", 0), ("cdc_digest_rows", 0), ("cdc_integers", 0), ("cdc_codes", 0), ("cdc_last_counts", 0),
         ("cdc_strip_names", 0), ("cdc_count_characters", 0)}  # fmt: skip
 """The bytes that cells point into: the scanner wrote the cells for them."""
-COUNTING = {("cdc_pick_present", 0), ("cdc_count_kinds", 0), ("cdc_read_base64", 4), ("cdc_read_texts", 4)} | {
-    (name, 1) for name, at in FREE
-}
+COUNTING = {
+    ("cdc_pick_present", 0),
+    ("cdc_digest_rows", 2),
+    ("cdc_digest_rows", 4),
+    ("cdc_count_kinds", 0),
+    ("cdc_read_base64", 4),
+    ("cdc_read_texts", 4),
+} | {(name, 1) for name, at in FREE}
 """Buffers whose length says how much there is to do."""
 
 

@@ -12,10 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.contract.image_model import Side
+from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.group.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.core.engine.layouts.parsed_values import ParsedValues
 from cdc_contracts.registry.core.engine.layouts.text_digests import NULL, Digests, digest_values, mix
+from cdc_contracts.registry.core.engine.native.row_digests import RowCells, RowDigester
+from cdc_contracts.registry.core.engine.native.scanned_columns import ABSENT, ScannedBytes
+from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.stats import digests_without_arrow
 from cdc_contracts.registry.core.stats.digests_without_arrow import digest_name
@@ -95,7 +99,7 @@ class _SentImage:
                 found[column.rows] += _mix_one(column.name)
         return found
 
-    @property
+    @cached_property
     def is_full(self) -> bool:
         """Whether every row has every column."""
         return all(column.rows is None for column in self.columns.values())
@@ -165,50 +169,101 @@ def _digest_keys(image: _Image, names: Sequence[str]) -> Digests:
 class DigestedBatch:
     """The digests of the images of a decoded batch.
 
-    If only some of its records were digested, `positions` has them, rising; `rows` are the rows of these.
+    If its messages were scanned, rows are digested when they are asked for. Otherwise, if only some of its records were
+    digested, `positions` has them, rising; `rows` are the rows of these.
     """
 
     decoded_batch: DecodedBatch
     rows: dict[str, Rows]
     sent: dict[str, _SentImage]
     positions: Numbers | None = None
+    scanned: _ScannedImages | None = None
     _completed: dict[tuple[str, str], _CompletedImage] = field(default_factory=dict)
     _sides: dict[Any, tuple[Numbers, DigestedRows]] = field(default_factory=dict)
 
     def images(self, reading: Reading, positions: Numbers) -> ImagePair:
         """Return the images of the records of one group."""
-        before, after = (self._side(reading, side, positions) for side in reading.images.completed)
-        return before, after
+        before, after = reading.images.completed
+        if self._is_completed(after):
+            self._side(reading, after, positions)  # with the rows that complete it
+        return self._side(reading, before, positions), self._side(reading, after, positions)
+
+    def _is_completed(self, side: Side | None) -> bool:
+        """Return whether rows of an image lack columns that those of another have."""
+        if side is None or side.completed_from not in self.sent:
+            return False
+        return side.at in self.sent and not self.sent[side.at].is_full
 
     def _side(self, reading: Reading, side: Side | None, positions: Numbers) -> DigestedRows | None:
         source = reading.source(side) if side is not None else None
         if side is None or source is None or source not in self.sent:
             return None
         below = side.completed_from if source == side.at and side.completed_from in self.sent else None
-        key = (source, below, tuple(reading.primary_key or ()), id(positions))
-        if key not in self._sides:  # the positions are kept alive, so that their id is not reused
-            self._sides[key] = positions, self._read_side(source, below, reading.primary_key or (), positions)
-        return self._sides[key][1]
+        if self.sent[source].is_full:
+            below = None
+        key = tuple(reading.primary_key or ())
+        asked = (source, below, key, id(positions))
+        if asked not in self._sides:  # the positions are kept alive, so that their id is not reused
+            self._sides[asked] = positions, self._read_side(source, below, key, positions)
+        return self._sides[asked][1]
 
-    def _read_side(self, source: str, below: str | None, key: Sequence[str], positions: Numbers) -> DigestedRows:
+    def _read_side(self, source: str, below: str | None, key: tuple[str, ...], positions: Numbers) -> DigestedRows:
         if self.positions is not None:
             positions = np.searchsorted(self.positions, positions)
-        rows, image = self.rows[source], self._image(source, below)
+        rows = self.rows[source]
         chosen, (records, _) = rows.of(positions), rows.within(positions)
+        if self.scanned is not None:
+            places = chosen if below is None else self._places_below(source, below)[chosen]
+            own, lower = self.scanned.digest(self.sent, (source, below), key, chosen, None if below is None else places)
+            if lower is not None and below is not None and np.array_equal(places, self.rows[below].of(positions)):
+                self._sides[below, None, key, id(positions)] = positions, DigestedRows(records, *lower)
+            return DigestedRows(records, *own)
+        image = self._image(source, below)
         keys = _digest_keys(image, key)
         return DigestedRows(records, _something(image.sums[chosen]), _something(image.shapes[chosen]), keys[chosen])
 
     def _image(self, source: str, below: str | None) -> _Image:
-        top = self.sent[source]
-        if below is None or top.is_full:
-            return top
+        if below is None:
+            return self.sent[source]
         if (source, below) not in self._completed:
-            rows, lower = self.rows[source], self.rows[below]
-            within = np.arange(rows.total) - rows.start[rows.record_of_row]
-            places = lower.start[rows.record_of_row] + within
-            places[within >= lower.count[rows.record_of_row]] = -1
-            self._completed[source, below] = _CompletedImage(top, self.sent[below], places)
+            places = self._places_below(source, below)
+            self._completed[source, below] = _CompletedImage(self.sent[source], self.sent[below], places)
         return self._completed[source, below]
+
+    def _places_below(self, source: str, below: str) -> Numbers:
+        """Return the row of another image at the place of each row, -1 if there is none."""
+        rows, lower = self.rows[source], self.rows[below]
+        within = np.arange(rows.total) - rows.start[rows.record_of_row]
+        places: Numbers = lower.start[rows.record_of_row] + within
+        places[within >= lower.count[rows.record_of_row]] = -1
+        return places
+
+
+@dataclass(eq=False)
+class _ScannedImages:
+    """Digests the rows of scanned messages from their bytes; values whose tokens do not identify them have digests."""
+
+    source: ScannedBytes
+    cells: dict[tuple[str, str], RowCells] = field(default_factory=dict)
+    """By image and column."""
+    _digesters: dict[Any, RowDigester] = field(default_factory=dict)
+
+    def digest(
+        self, sent: Mapping[str, _SentImage], images: tuple[str, str | None], key: Sequence[str], rows: Numbers,
+        below: Numbers | None,
+    ) -> tuple[Digests, Digests | None]:  # fmt: skip
+        """Return the digests of some rows of an image, and of those of another that complete them, if there are any."""
+        asked = (*images, *key)
+        if asked not in self._digesters:
+            top, lower = ({} if one is None else self._columns(one, sent[one]) for one in images)
+            self._digesters[asked] = RowDigester(self.source, top, lower, key)
+        return self._digesters[asked].digest(rows, below)
+
+    def _columns(self, pointer: str, image: _SentImage) -> dict[str, RowCells]:
+        return {
+            name: self.cells.get((pointer, name)) or RowCells(None, digests=column.spread(image.total))
+            for name, column in image.columns.items()
+        }
 
 
 class DigestedPart(NamedTuple):
@@ -230,8 +285,9 @@ def digest_batches(
     left: list[tuple[_Column, slice]] = []
     for number, one in {id(one.decoded_batch): one for one in record_groups}.items():
         part, held = parts.get(number, EVERYTHING), one.decoded_batch.rows
+        scanned = _scanned_images(one.decoded_batch)
         rows = held
-        if part.positions is not None:
+        if part.positions is not None and scanned is None:
             rows = {pointer: of.select(part.positions) for pointer, of in held.items()}
         columns: dict[str, dict[str, _Column]] = {}
         for (pointer, index), column in one.columns.items():
@@ -241,23 +297,46 @@ def digest_batches(
             sent = columns.setdefault(pointer, {})
             if part.names is not None and name not in part.names:
                 continue
-            mine = _SentColumn(column.values, column.present)
+            cells = None if scanned is None else _cells_of(column, held[pointer].columns[index])
+            if scanned is not None and cells is not None:
+                scanned.cells[pointer, name] = cells
+                sent[name] = _Column(digest_name(name), _NO_DIGESTS, column.held)
+                continue
+            mine, chosen = _SentColumn(column.values, column.present), None
             if part.positions is not None:
-                mine = mine.select(held[pointer].of(part.positions))
+                chosen = held[pointer].of(part.positions)
+                mine = mine.select(chosen)
             there = None if mine.present is None else np.flatnonzero(mine.present)
-            digests = mine.values.value_digests(digest_name(name))
+            if scanned is not None and chosen is not None:
+                there = chosen if there is None else chosen[there]
             sent[name] = digested = _Column(digest_name(name), _NO_DIGESTS, there)
-            if digests is None:
-                left.append((digested, slice(len(values), len(values) + len(mine.values))))
-                values += mine.values
-            else:
-                digested.digests = digests
+            left.append((digested, slice(len(values), len(values) + len(mine.values))))
+            values += mine.values
         images = {pointer: _SentImage(rows[pointer].total, found) for pointer, found in columns.items()}
-        opened[number] = DigestedBatch(one.decoded_batch, rows, images, part.positions)
+        positions = part.positions if scanned is None else None
+        opened[number] = DigestedBatch(one.decoded_batch, rows, images, positions, scanned)
     digests_of_all = digest_values(values)
-    for digested, chosen in left:
-        digested.digests = mix(digests_of_all[chosen] + np.uint64(digested.name))
+    for digested, mine_of_all in left:
+        digested.digests = mix(digests_of_all[mine_of_all] + np.uint64(digested.name))
     return opened
+
+
+def _scanned_images(decoded_batch: DecodedBatch) -> _ScannedImages | None:
+    """Return what digests the rows of a batch from the bytes of its messages; None if these were not scanned."""
+    columns = (column for rows in decoded_batch.rows.values() for column in rows.columns)
+    first = next(columns, None)
+    return _ScannedImages(first.source) if isinstance(first, ScannedValues) else None
+
+
+def _cells_of(column: ColumnValues, sent: Sequence[Any]) -> RowCells | None:
+    """Return the values of a column by row; None if their tokens do not identify them."""
+    values = column.values
+    if not isinstance(values, ScannedValues) or not isinstance(sent, ScannedValues) or not values.tokens_identify:
+        return None
+    cells = sent.cells
+    if column.left_out is not None:
+        cells = np.where(column.left_out, np.uint64(ABSENT), cells)
+    return RowCells(cells)
 
 
 class _SentColumn(NamedTuple):

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.common.json_structures import ArrayText, ObjectText
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColumn
-from cdc_contracts.registry.core.engine.layouts.text_digests import Digests
 from cdc_contracts.registry.core.stats.topic_profiles import REPLACEMENT
 from cdc_contracts.registry.core.values import Number
 
@@ -126,13 +125,6 @@ class ParsedValues(ParsedColumn):
     def sent_texts(self) -> pa.StringArray:
         """Return every value as `wire_texts` does, where an integer of zero may have its sign."""
         return self.wire_texts()
-
-    def value_digests(self, name: int) -> Digests | None:
-        """Return the digest of each value as it was sent, with the digest of a name.
-
-        None where all columns are better digested at once.
-        """
-        return None
 
 
 def _kind_of(value: Any) -> str:

@@ -74,13 +74,14 @@ static inline int is_digit(uint8_t byte) { return (uint8_t)(byte - '0') < 10; }
  */
 #define AHEAD 12
 #if defined(__GNUC__)
+#define FETCH(address) __builtin_prefetch(address)
+#else
+#define FETCH(address) ((void)0)
+#endif
 #define FETCH_AHEAD(data, cells, place, count) \
     do { \
-        if ((place) + AHEAD < (count)) __builtin_prefetch((data) + start_of((cells)[(place) + AHEAD])); \
+        if ((place) + AHEAD < (count)) FETCH((data) + start_of((cells)[(place) + AHEAD])); \
     } while (0)
-#else
-#define FETCH_AHEAD(data, cells, place, count) ((void)0)
-#endif
 
 #if defined(_WIN32)
 #define EXPORT __declspec(dllexport)

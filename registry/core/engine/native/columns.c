@@ -1,47 +1,7 @@
-/* Columns: values of messages as Arrow text, as integers, as codes of distinct tokens, and as digests. */
+/* Columns: values of messages as Arrow text, as integers, and as codes of distinct tokens. */
 #include "interface.h"
 #include "buffers.h"
-
-static int put_utf8(uint8_t *to, uint32_t point) {
-    if (point < 0x80) return to[0] = (uint8_t)point, 1;
-    if (point < 0x800) return to[0] = (uint8_t)(0xC0 | point >> 6), to[1] = (uint8_t)(0x80 | (point & 63)), 2;
-    if (point < 0x10000)
-        return to[0] = (uint8_t)(0xE0 | point >> 12), to[1] = (uint8_t)(0x80 | (point >> 6 & 63)),
-               to[2] = (uint8_t)(0x80 | (point & 63)), 3;
-    return to[0] = (uint8_t)(0xF0 | point >> 18), to[1] = (uint8_t)(0x80 | (point >> 12 & 63)),
-           to[2] = (uint8_t)(0x80 | (point >> 6 & 63)), to[3] = (uint8_t)(0x80 | (point & 63)), 4;
-}
-
-static uint32_t hex_of(const uint8_t *p) {
-    uint32_t unit = 0;
-    for (int i = 0; i < 4; i++) unit = unit * 16 + (uint32_t)(is_digit(p[i]) ? p[i] - '0' : (p[i] | 0x20) - 'a' + 10);
-    return unit;
-}
-
-/* Writes a text whose escapes are known to be valid; what is written is never longer than what is read. */
-static int64_t unescape(const uint8_t *p, int64_t length, uint8_t *to) {
-    static const uint8_t letters[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
-    const uint8_t *end = p + length;
-    uint8_t *start = to;
-    while (p < end) {
-        if (*p != '\\') {
-            *to++ = *p++;
-        } else if (p[1] != 'u') {
-            for (int i = 0; i < 16; i += 2)
-                if (letters[i] == p[1]) *to++ = letters[i + 1];
-            p += 2;
-        } else {
-            uint32_t point = hex_of(p + 2);
-            p += 6;
-            if (point >= 0xD800 && point < 0xDC00) {
-                point = 0x10000 + ((point - 0xD800) << 10) + (hex_of(p + 2) - 0xDC00);
-                p += 6;
-            }
-            to += put_utf8(to, point);
-        }
-    }
-    return to - start;
-}
+#include "escapes.h"
 
 /* The bytes that the texts of values take at most. */
 int64_t cdc_text_size(Buffer cell_buffer, uint32_t kinds) {
@@ -227,73 +187,4 @@ int64_t cdc_pick_present(Buffer cell_buffer, Buffer picked_buffer, Buffer held_b
         total += there;
     }
     return total;
-}
-
-#define PERIOD 65536
-#define BASE 0xD1B54A32D192ED03ull
-#define SHORT 64 /* words whose powers are kept, so that none has to wait for the power of the one before it */
-
-static inline uint64_t mix(uint64_t digest) {
-    digest = (digest ^ digest >> 30) * 0xBF58476D1CE4E5B9ull;
-    digest = (digest ^ digest >> 27) * 0x94D049BB133111EBull;
-    return digest ^ digest >> 31;
-}
-
-/* Up to eight bytes as a number, the first byte lowest. */
-static inline uint64_t word_of(const uint8_t *p, int64_t length) {
-    uint64_t word = 0;
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (length >= 8) {
-        memcpy(&word, p, 8);
-        return word;
-    }
-    if (length >= 4) {
-        uint32_t first, last;
-        memcpy(&first, p, 4), memcpy(&last, p + length - 4, 4);
-        return first | (uint64_t)last << (length - 4) * 8;
-    }
-#endif
-    for (int64_t at = 0; at < length && at < 8; at++) word |= (uint64_t)p[at] << at * 8;
-    return word;
-}
-
-static inline uint64_t digest_text(const uint8_t *p, int64_t length, const uint64_t *powers) {
-    uint64_t sum = 0, power = powers[SHORT - 1];
-    int64_t at = 0, words = (length + 7) / 8, first = words < SHORT ? words : SHORT;
-    for (; at < first; at++) sum += (word_of(p + at * 8, length - at * 8) + 1) * powers[at];
-    for (; at < words; at++) {
-        power = at % PERIOD ? power * BASE : BASE;
-        sum += (word_of(p + at * 8, length - at * 8) + 1) * power;
-    }
-    return mix(sum + (uint64_t)length * 0x9E3779B97F4A7C15ull);
-}
-
-/* Writes the digest of each text or token, as `text_digests.py` does: a polynomial of its words. Values of other kinds
- * than `kinds` have the digest `other`. A `name` other than 0 is mixed into each. `room` has as many bytes as the
- * longest text with escapes.
- */
-int64_t cdc_digests(Buffer source, Buffer cell_buffer, uint32_t kinds, uint64_t other, uint64_t name, Buffer room,
-                           Buffer digest_buffer) {
-    const uint8_t *data = source.at;
-    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
-    int64_t count = COUNT_OF(cell_buffer, uint64_t);
-    uint64_t powers[SHORT], power = 1, *digests = ITEMS(digest_buffer, uint64_t);
-    if (!HOLDS(digest_buffer, uint64_t, count)) return TOO_SHORT;
-    for (int i = 0; i < SHORT; i++) powers[i] = power *= BASE;
-    for (int64_t i = 0; i < count; i++) {
-        FETCH_AHEAD(data, cells, i, count);
-        unsigned kind = kind_of(cells[i]);
-        const uint8_t *p = data + start_of(cells[i]);
-        int64_t length = length_of(cells[i]);
-        uint64_t value = other;
-        if (kinds >> kind & 1) {
-            if (kind == ESCAPED) {
-                if (length > room.size) return TOO_SHORT;
-                length = unescape(p, length, room.at), p = room.at;
-            }
-            value = digest_text(p, length, powers);
-        }
-        digests[i] = name ? mix(value + name) : value;
-    }
-    return count;
 }

@@ -19,6 +19,7 @@ static const char interface[] =
     "struct Check { " CHECK_FIELDS(FIELD) "}\n"
     "struct Block { " BLOCK_FIELDS(FIELD) "}\n"
     "struct Source { " SOURCE_FIELDS(FIELD) "}\n"
+    "struct DigestedColumn { " DIGESTED_FIELDS(FIELD) "}\n"
     "struct AvroProgram { " PROGRAM_FIELDS(FIELD) "}\n"
     "struct ValueIndex { " INDEX_FIELDS(FIELD) "}\n"
     FUNCTIONS(FUNCTION);

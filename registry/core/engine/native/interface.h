@@ -8,6 +8,7 @@
 #include "forms.h"
 #include "images.h"
 #include "plans.h"
+#include "row_digests.h"
 #include "value_index.h"
 
 #define FUNCTIONS(FUNCTION) \
@@ -22,7 +23,7 @@
     FUNCTION(cdc_codes, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_count_kinds, Buffer, Buffer) \
     FUNCTION(cdc_pick_present, Buffer, Buffer, Buffer, Buffer) \
-    FUNCTION(cdc_digests, Buffer, Buffer, uint32_t, uint64_t, uint64_t, Buffer, Buffer) \
+    FUNCTION(cdc_digest_rows, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_mark, Buffer, Buffer, uint32_t, const uint8_t *, int64_t, Buffer) \
     FUNCTION(cdc_check, Buffer, Buffer, uint32_t, const Check *, Buffer, Buffer) \
     FUNCTION(cdc_measure_images, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, int64_t, Buffer) \

@@ -242,18 +242,6 @@ class ScannedColumn(ParsedColumn):
         self.source.library.cdc_count_characters(self.source.memory, self.cells, behind, characters, replaced)
         return characters, replaced
 
-    def digests(self, nothing: int, name: int = 0) -> NDArray[np.uint64]:
-        """Return the digests of the texts or tokens, as `digest_values` does; `nothing` for null.
-
-        With the digest of a name, each is the mix of the sum of both.
-        """
-        longest = self.lengths[self.kinds == ESCAPED].max() if self.holds(1 << ESCAPED) else 0
-        digests, room = np.empty(len(self), np.uint64), np.empty(int(longest), np.uint8)
-        self.source.library.cdc_digests(
-            self.source.memory, self.cells, TEXTS | NUMBERS | BOOLEANS, nothing, name, room, digests
-        )
-        return digests
-
     def _of(self, cells: Cells) -> Self:
         return type(self)(self.source, cells, self.decoder)
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.parsed_values import KIND_FLAGS, Mask, ParsedValues
-from cdc_contracts.registry.core.engine.layouts.text_digests import NULL as NULL_DIGEST
-from cdc_contracts.registry.core.engine.layouts.text_digests import Digests
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ARRAY,
     BOOLEANS,
@@ -55,6 +53,8 @@ class ScannedValues(ScannedColumn, ParsedValues):
     def mark(self, texts: Collection[str], *, nulls: bool) -> Mask:
         if any("\0" in text for text in texts):
             return ParsedValues.mark(self, texts, nulls=nulls)
+        if not self.holds(TEXTS | STRUCTURES | nulls << NULL):
+            return np.zeros(len(self), np.bool_)
         marks, library = np.empty(len(self), np.uint8), self.source.library
         named = b"".join(text.encode() + b"\0" for text in texts)
         is_open = library.cdc_mark(self.source.memory, self.cells, nulls << NULL, named, len(named), marks)
@@ -87,17 +87,14 @@ class ScannedValues(ScannedColumn, ParsedValues):
         return np.flatnonzero((self.lengths == length) & (self.kinds == INTEGER))
 
     def wire_texts(self) -> pa.StringArray:
-        return self.texts(TEXTS | NUMBERS | BOOLEANS | 1 << NULL) if self._tokens_identify else super().wire_texts()
+        return self.texts(TEXTS | NUMBERS | BOOLEANS | 1 << NULL) if self.tokens_identify else super().wire_texts()
 
     def sent_texts(self) -> pa.StringArray:
         kinds = TEXTS | NUMBERS | BOOLEANS | 1 << NULL
         return self.texts(kinds) if self.are_all(kinds) else super().wire_texts()
 
-    def value_digests(self, name: int) -> Digests | None:
-        return self.digests(int(NULL_DIGEST), name) if self._tokens_identify else None
-
     @property
-    def _tokens_identify(self) -> bool:
+    def tokens_identify(self) -> bool:
         """Whether tokens identify values: an integer among other kinds may have several."""
         return self.decoder != decoder_kinds.WIDE
 

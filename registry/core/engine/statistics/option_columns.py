@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ Mask = NDArray[np.bool_]
 
 _IS_WRITTEN: Final = np.isin(np.arange(256), WRITTEN)
 """By the flag of a value."""
+_BYTE: Final = 8
+"""The bits of a byte."""
 
 
 def note_options(seen: OptionEvidence, found: Iterable[WrittenGroup], batch: Batch) -> None:
@@ -64,15 +66,16 @@ def _code(column: OpenColumn, values: ColumnValues, chosen: Numbers) -> CodedCol
     """Return what each row allows as the index of a way; a bit for each value of the option tells them apart."""
     held = values.values
     read: dict[tuple[ValueForm | None, Context], Mask] = {}
-    bits = np.zeros(len(held), np.int64)
+    ways = len(column.forms) + bool(column.null)
+    bits: NDArray[Any] = np.zeros(len(held), np.uint8 if ways <= _BYTE else np.int64)
     for place, (_, form, context) in enumerate(column.forms):
         if (form, context) not in read:
             read[form, context] = np.ones(len(held), np.bool_) if form is None else _reads(form, context, held)
-        bits |= read[form, context].astype(np.int64) << place
+        bits |= read[form, context].astype(bits.dtype) << place
     if values.valued is not None:
         bits[~values.valued] = 0
         if column.null:
-            bits |= (~values.valued & ~_unread(values)).astype(np.int64) << len(column.forms)
+            bits |= (~values.valued & ~_unread(values)).astype(bits.dtype) << len(column.forms)
     bits = values.spread(bits)[chosen]
     distinct = [some for some in np.flatnonzero(np.bincount(bits)).tolist() if some]
     codes = np.zeros(2 << len(column.forms), np.uint8)

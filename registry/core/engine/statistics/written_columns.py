@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -42,7 +44,7 @@ from cdc_contracts.registry.core.stats.column_writing import (
     layout_of_token,
     writing_of,
 )
-from cdc_contracts.registry.core.stats.position_sequences import Stretch
+from cdc_contracts.registry.core.stats.position_sequences import Point, Stretch
 from cdc_contracts.registry.core.stats.record_facts import Facts, WrittenRows, written_table
 from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
@@ -57,6 +59,8 @@ _DASH, _COLON, _POINT, _MOST, _T, _SPACE = b"-:.4T "
 _FEW: Final = 8
 """Up to this many values, each is examined separately."""
 _FEW_TABLES: Final = 64
+_FEW_STRETCHES: Final = 64
+"""Ways in all cells up to which each is looked for by itself."""
 _MOST_KNOWN: Final = 4096
 _MOST_KEYS: Final = 4
 """Keys for each row up to which there is an entry for every key."""
@@ -90,6 +94,11 @@ class Cells:
     of_row: Numbers
     tables: list[WrittenTable]
     facts: list[Facts]
+
+    @cached_property
+    def begins(self) -> list[int]:
+        """Where the rows of each cell begin, and where the last end."""
+        return [*np.flatnonzero(np.diff(self.of_row, prepend=-1)).tolist(), len(self.of_row)]
 
 
 def note_writing(seen: ColumnWriting, found: Iterable[WrittenGroup], batch: Batch) -> None:
@@ -182,6 +191,8 @@ def note_columns(seen: ColumnWays[Way], cells: Cells, columns: Iterable[CodedCol
         ways = len(column.ways)
         if (column.codes == column.codes[0]).all():
             stretches = [(cell * ways + int(column.codes[0]), stretch) for cell, stretch in every]
+        elif len(cells.tables) * ways <= _FEW_STRETCHES:
+            stretches = _few_stretches_of(cells, column, batch)
         else:
             stretches = _stretches_of(cells, cells.of_row * ways + column.codes, ways, batch)
         for key, stretch in stretches:
@@ -205,6 +216,25 @@ def _note_rows(seen: ColumnWriting, cells: Cells, columns: Iterable[CodedColumn[
         seen.add_ways(cells.tables[key // total], ways[key % total], stretch)
 
 
+def _few_stretches_of(cells: Cells, column: CodedColumn[Way], batch: Batch) -> list[tuple[int, Stretch]]:
+    """Return the rows of each cell and way as a stretch, by the number of the cell times the ways, plus the way.
+
+    A pass over the codes of a cell for each way takes less than an entry for every row, if there are few of both.
+    """
+    found: list[tuple[int, int, int, int]] = []
+    for cell, (begin, end) in enumerate(pairwise(cells.begins)):
+        codes = column.codes[begin:end]
+        for way, writing in enumerate(column.ways):
+            mine = codes == way
+            if writing is not None and (total := int(np.count_nonzero(mine))):
+                last = end - 1 - int(mine[::-1].argmax())
+                found.append((cell * len(column.ways) + way, total, begin + int(mine.argmax()), last))
+    keys, totals, *ends = zip(*found, strict=True) if found else ((), (), (), ())
+    points = (batch.points(cells.numbers[list(places)]) for places in ends)
+    each = zip(keys, totals, *points, strict=True)
+    return [(key, _stretch_of(cells.facts[key // len(column.ways)], total, *two)) for key, total, *two in each]
+
+
 def _stretches_of(cells: Cells, keys: Numbers, parts: int, batch: Batch) -> list[tuple[int, Stretch]]:
     """Return the rows of each key as a stretch; a key is the number of a cell times `parts`, and less than that."""
     held, most = None, int(keys.max()) + 1
@@ -218,10 +248,13 @@ def _stretches_of(cells: Cells, keys: Numbers, parts: int, batch: Batch) -> list
     points = batch.points(cells.numbers[firsts[there]]), batch.points(cells.numbers[lasts[there]])
     stretches = []
     for key, total, first, last in zip(names, totals[there].tolist(), *points, strict=True):
-        facts = cells.facts[key // parts]
-        ops = {facts.code: total} if facts.code is not None else {}
-        stretches.append((key, Stretch(total, first, last, {facts.contract: total}, ops)))
+        stretches.append((key, _stretch_of(cells.facts[key // parts], total, first, last)))
     return stretches
+
+
+def _stretch_of(facts: Facts, total: int, first: Point, last: Point) -> Stretch:
+    ops = {facts.code: total} if facts.code is not None else {}
+    return Stretch(total, first, last, {facts.contract: total}, ops)
 
 
 def _ends_of(keys: Numbers, most: int) -> tuple[Numbers, Numbers]:
@@ -235,7 +268,7 @@ def _ends_of(keys: Numbers, most: int) -> tuple[Numbers, Numbers]:
 def stretch_of(facts: Facts, batch: Batch, number: int) -> Stretch:
     """Return one record as a stretch."""
     (point,) = batch.points(np.array([number]))
-    return Stretch(1, point, point, {facts.contract: 1}, {facts.code: 1} if facts.code is not None else {})
+    return _stretch_of(facts, 1, point, point)
 
 
 def _coded(values: ColumnValues, total: int, *, is_plain: bool) -> tuple[Codes, list[Writing | None]]:
