@@ -3,8 +3,9 @@
 Records a second of a stream of inserts, updates and deletes over twelve columns, audited (every value checked) and
 decoded (canonical texts as well), and rows a second typed for tables, in CPU time. `audit/parse` and `decode/parse` are
 the time of a record over that of one `msgspec` parse of the same bytes into raw columns; of Avro, for which there is no
-such parse, `audit/canal` and `decode/canal` are over the time of a record of CANAL. `audit/byte` is the time of a byte
-over that of a byte of CANAL. All take turns, so the ratios hold where the speed of the machine drifts.
+such parse, `audit/canal` and `decode/canal` are over the time of a record of CANAL, and of records framed for a schema
+registry `audit/avro` and `decode/avro` over that of a record of AVRO. `audit/byte` is the time of a byte over that of a
+byte of the same. All take turns, so the ratios hold where the speed of the machine drifts.
 `CDC_CONTRACTS_NATIVE=off` measures the kernel without its native part. `--updates` measures streams of updates only.
 
 Where options of the producer decide how values are written, the streams are written under OPTIONS; the kernel is told
@@ -28,6 +29,7 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
+from framed_streams import framed_stream
 from msgspec import UNSET, Raw, UnsetType
 
 import cdc_contracts as cdc
@@ -51,20 +53,22 @@ FAMILIES = (
     "dts/canal@2", "dts/shareplex@1", "dataworks/streamx@1", "dts/avro@1", "canal/flat@3", "debezium/json@4",
     "debezium/json-schema@4", "debezium/flat@2", "maxwell/json@2", "ticdc/canal-json@2", "ticdc/debezium@1",
     "flink-cdc/canal-json@2", "flink-cdc/debezium-json@1", "aws-dms/json@1", "goldengate/json@1",
-    "goldengate/json-row@1",
+    "goldengate/json-row@1", "debezium/json-schema@4 framed",
 )  # fmt: skip
 BATCH = 10_000
 WARMING, EACH = 1_000, 400
 """Messages that come first, one at a time, and messages of a round."""
 SINGLE = ("check", "decode", "json.loads")
-CANAL = "oms-community/canal@2"
+CANAL, AVRO = "oms-community/canal@2", "dts/avro@1"
+FRAMED = " framed"
+"""Behind a dialect: its messages are records of Avro with the id of their schema."""
 OPTIONS = {
     "decimal.handling.mode": "precise", "bigint.unsigned.handling.mode": "long",
     "time.precision.mode": "adaptive_time_microseconds", "binary.handling.mode": "bytes",
 }  # fmt: skip
 COLUMNS = {
     "bytes": 7, "audit/s": 10, "decode/s": 10, "typed/s": 10, "audit/parse": 13, "decode/parse": 13, "audit/canal": 13,
-    "decode/canal": 13, "audit/byte": 12,
+    "decode/canal": 13, "audit/avro": 12, "decode/avro": 12, "audit/byte": 12,
 }  # fmt: skip
 """What is shown, and how wide."""
 
@@ -114,14 +118,15 @@ def measure(reference: str, total: int, rounds: int, *, updates: bool = False) -
         for rows, layout in tables:
             type_rows(rows, layout)
 
-    version, works = catalogue.version(reference), {**make_works(kernel, batches), "typed": type_all}
-    canal, of_canal, batches_of_canal = open_stream(CANAL, total)
-    works |= {f"canal {name}": work for name, work in make_works(canal, batches_of_canal).items()}
-    if version.meaning.transport == "json":
-        beside = {"parse": ("parse", "parse")}
-        works["parse"] = make_parser(values, version.meaning.images.pointers())
+    works = {**make_works(kernel, batches), "typed": type_all}
+    other, named = (AVRO, "avro") if reference.endswith(FRAMED) else (CANAL, "canal")
+    beside_it, of_other, batches_of_other = open_stream(other, total, updates=updates and other == AVRO)
+    works |= {f"other {name}": work for name, work in make_works(beside_it, batches_of_other).items()}
+    if reference.endswith(FRAMED) or catalogue.version(reference).meaning.transport == "avro":
+        beside = {named: ("other audit", "other decode")}
     else:
-        beside = {"canal": ("canal audit", "canal decode")}
+        beside = {"parse": ("parse", "parse")}
+        works["parse"] = make_parser(values, catalogue.version(reference).meaning.images.pointers())
     seconds = best_of(works, rounds)
     rows = sum(len(part.changes) for part in written)
     found = {
@@ -133,8 +138,8 @@ def measure(reference: str, total: int, rounds: int, *, updates: bool = False) -
     for name, (audited, decoded) in beside.items():
         found[f"audit/{name}"] = seconds["audit"] / seconds[audited]
         found[f"decode/{name}"] = seconds["decode"] / seconds[decoded]
-    sizes = sum(map(len, values)) / sum(map(len, of_canal))
-    found["audit/byte"] = seconds["audit"] / seconds["canal audit"] / sizes
+    sizes = sum(map(len, values)) / len(values) / (sum(map(len, of_other)) / len(of_other))
+    found["audit/byte"] = seconds["audit"] / seconds["other audit"] / sizes
     return found
 
 
@@ -176,13 +181,20 @@ def open_stream(
 ) -> tuple[Kernel, list[bytes], list[pa.RecordBatch]]:
     """Return a kernel for a dialect, and the messages of a stream in it, also as batches."""
     catalogue, reading_options = shipped_catalogue(), ReadingOptions(tables=own_table(), table="shop.orders")
+    if reference.endswith(FRAMED):
+        schemas, values = framed_stream(total, updates=updates)
+        validation = open_validation(catalogue, reference.removesuffix(FRAMED), ReadingOptions(schemas=schemas))
+        return Kernel(validation), values, _in_batches(values)
     version = catalogue.version(reference)
     written = replace(reading_options, parameters=OPTIONS)
     events = row_stream(5, total * 3 if updates else total)
     chosen = islice((event for event in events if not updates or event.op == "update"), total)
     values = list(Renderer(version, written).render_all(chosen))
-    batches = [batch_of(values[start : start + BATCH], start) for start in range(0, len(values), BATCH)]
-    return Kernel(open_validation(catalogue, reference, reading_options)), values, batches
+    return Kernel(open_validation(catalogue, reference, reading_options)), values, _in_batches(values)
+
+
+def _in_batches(values: list[bytes]) -> list[pa.RecordBatch]:
+    return [batch_of(values[start : start + BATCH], start) for start in range(0, len(values), BATCH)]
 
 
 def make_works(kernel: Kernel, batches: Sequence[pa.RecordBatch]) -> dict[str, Callable[[], None]]:

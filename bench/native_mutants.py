@@ -297,6 +297,8 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
     "placing.c": (
         ("if (!same_bytes(scan->data + start, scan->plan->names + node->b, node->c)) return 0;", ""),
         (" || (node->f && column->place <= before)", "", "only Avro records are placed, and types are said in each"),
+        ("!(column.kinds >> kind_of(cell) & 1) || ", ""),
+        ("bound.columns[image] == name_of_record", "bound.columns[image] < -1"),
         (" || scan->at != scan->stop", "", "each node passes over all that the reader noted below it"),
     ),
     "avro.h": (
@@ -307,6 +309,8 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
     "avro_reader.c": (
         ("outcome == READ && read->p == end", "outcome == READ"),
         ("if (same_name(read, column, table[at])) return 0;", ""),
+        (" || skip_nested(start, read->end) != read->end", ""),
+        ("root < 0 || root >= read->program->roots || ", "root < 0 || "),
         ("if (value < 0 || value >= node->b) return", "if (value < 0 || value > node->b) return"),
         ("if (*read->p > 1) return UNSURE;", "", "the transport also takes any byte but 0 for true"),
         ("offsets[i] < 0 || offsets[i] > offsets[i + 1]", "0"),

@@ -20,8 +20,8 @@ int64_t cdc_scan(Plan *plan, Buffer source, Buffer offsets, Buffer numbers, int6
                  Buffer taken, Buffer left, const AvroProgram *program, ValueIndex *index, Buffer row_names);
 int64_t cdc_is_avro_program(const AvroProgram *program);
 int64_t cdc_read_avro(const AvroProgram *program, Buffer source, Buffer offsets, Buffer valid, int64_t first,
-                      int64_t most_bytes, int32_t framed, Buffer order, Buffer out, Buffer text_offsets, ValueIndex *index,
-                      Buffer why);
+                      int64_t most_bytes, int32_t framed, Buffer order, Buffer roots, Buffer frames, Buffer out,
+                      Buffer text_offsets, ValueIndex *index, Buffer why);
 int64_t cdc_check(Buffer source, Buffer cells, uint32_t kinds, const Check *check, Buffer flags, Buffer totals);
 int64_t cdc_canonical(Buffer source, Buffer cells, uint32_t kinds, const Check *check, Buffer flags, Buffer offsets,
                       Buffer text, Buffer valid);
@@ -345,8 +345,15 @@ static void read_batch(const Group *group, Buffer source, Buffer offsets) {
     Buffer out = {malloc((size_t)capacity + 1), capacity};
     for (int32_t i = 0; i < group->program.roots; i++) ITEMS(order, int32_t)[i] = i;
     ITEMS(texts, int32_t)[0] = 0;
+    Buffer roots = nothing, frames = nothing;
+    if (draw(2)) { /* each by a schema that is named */
+        roots = ROOM(int32_t, count), frames = room(count, 1);
+        for (int64_t i = 0; i < count; i++)
+            ITEMS(roots, int32_t)[i] = (int32_t)draw((uint64_t)group->program.roots + 2) - 1, frames.at[i] = (uint8_t)draw(10);
+    }
     while (number < count) {
-        number = cdc_read_avro(&group->program, source, offsets, nothing, number, 1 << 20, 1, order, out, texts, &index, why);
+        number = cdc_read_avro(&group->program, source, offsets, nothing, number, 1 << 20, 1, order, roots, frames, out, texts,
+                               &index, why);
         if (number < 0) fail("records are refused");
         int32_t used = ITEMS(texts, int32_t)[number];
         if (ITEMS(why, int32_t)[0] == FULL) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,13 +55,20 @@ SchemaRegistry = Annotated[
     typer.Option(
         "--schema-registry",
         metavar="URL|DIR",
-        help="Where the schemas of framed records (Avro) are: a registry, or a folder of `registry dump`.",
+        help="Where the schemas of framed records are: a registry, or a folder of `registry dump`.",
     ),
 ]
 RegistryCa = Annotated[
     Path | None,
     typer.Option("--registry-ca", metavar="FILE", help="Certificates (PEM) to trust for the schema registry."),
 ]
+
+
+class UnknownSchema(StrEnum):
+    """What becomes of records whose schema is not known."""
+
+    QUARANTINE = "quarantine"
+    STOP = "stop"
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,13 @@ class ValidationOptions:
     max_bytes: Annotated[int, typer.Option("--max-bytes", help="A longer message is malformed.", min=1)] = MOST_BYTES
     schema_registry: SchemaRegistry = None
     registry_ca: RegistryCa = None
+    unknown_schema: Annotated[
+        UnknownSchema | None,
+        typer.Option(
+            "--unknown-schema",
+            help="Records whose schema id is unknown; default: quarantine, but stop if the registry does not answer.",
+        ),
+    ] = None
     strict_json: Annotated[bool, typer.Option("--strict-json", help="Treat duplicate member names as malformed.")] = (
         False
     )
@@ -139,7 +154,9 @@ class ValidationOptions:
             strict_json=self.strict_json,
             table=self.table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
             show_values=show_values,
-            schemas=open_schemas(self.schema_registry or settings.schema_registry, self.registry_ca),
+            schemas=open_schemas(
+                self.schema_registry or settings.schema_registry, self.registry_ca, self.unknown_schema
+            ),
         )
         if reading is not None:
             selection = Selection(tuple(reading.include or ()), tuple(reading.exclude or ()))
@@ -186,13 +203,13 @@ def open_reading_options(
     )
 
 
-def open_schemas(place: str | None, authority: Path | None = None) -> WriterSchemas | None:
+def open_schemas(place: str | None, authority: Path | None = None, unknown: str | None = None) -> WriterSchemas | None:
     """Return the writer schemas of a registry or a folder; None without one. Raises UsageError if it is neither."""
     if place is None:
         return None
     from cdc_contracts.registry.authoring.sync.schema_sources import open_source
 
-    return open_source(place, authority)
+    return open_source(place, authority, unknown)
 
 
 def needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:

@@ -29,6 +29,8 @@ _PAUSES: Final = (0.2, 0.6, 1.8)
 _LONGEST_PAUSE: Final = 10.0
 _CONNECT_SECONDS: Final = 5.0
 _ANSWER_SECONDS: Final = 30.0
+_MOST_ANSWER: Final = 64 * 1024 * 1024
+_KEPT: Final = ("content-type", "location", "retry-after")
 _LOOK: Final = "Check --url and the network."
 _UNKNOWN: Final = frozenset({404, 405, 501})
 _OK: Final = 300
@@ -114,7 +116,7 @@ class RegistryClient:
 
         for pause in (*_PAUSES, None):
             try:
-                answer = self._http.request(method, target, json=body, params=query or None)
+                answer = self._ask(method, target, body, query)
             except (httpx.TransportError, httpx.InvalidURL) as error:
                 hopeless = isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol) or "CERTIFICATE" in str(
                     error
@@ -132,6 +134,21 @@ class RegistryClient:
                 pause = _asked_pause(answer) or pause  # noqa: PLW2901  the server asked for this pause
             time.sleep(pause)
         raise AssertionError  # the last try returns or raises
+
+    def _ask(self, method: str, target: str, body: Any, query: Mapping[str, str]) -> httpx.Response:
+        """Return an answer, read whole. Raises UnavailableError if it is larger than any of a registry."""
+        import httpx
+
+        with self._http.stream(method, target, json=body, params=query or None) as answer:
+            parts, size = [], 0
+            for part in answer.iter_bytes():
+                parts.append(part)
+                size += len(part)
+                if size > _MOST_ANSWER:
+                    what = f"this is not a schema registry: it answered with more than {_MOST_ANSWER:,} bytes"
+                    raise UnavailableError(what, where=f"{method} {target}", hint="Check --url.")
+            headers = [(name, value) for name, value in answer.headers.items() if name.lower() in _KEPT]
+            return httpx.Response(answer.status_code, headers=headers, content=b"".join(parts))
 
 
 def check_url(url: str) -> str:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from cdc_contracts.registry.authoring.sync.id_locks import read_lock
-from cdc_contracts.registry.authoring.sync.registry_client import NO_SCHEMA, NO_SUBJECT, Access, RegistryClient
+from cdc_contracts.registry.authoring.sync.registry_client import (
+    NO_SCHEMA,
+    NO_SUBJECT,
+    NO_VERSION,
+    Access,
+    RegistryClient,
+)
+from cdc_contracts.registry.authoring.sync.registry_contents import HeldSchema, Position
 from cdc_contracts.registry.authoring.sync.registry_folders import check_folder, read_subjects
 from cdc_contracts.registry.core.common.errors import UnavailableError
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import AVRO, NoSchema, WriterSchemas
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import AVRO, NoSchema, SchemaText, WriterSchemas
 
 USER = "CDC_CONTRACTS_REGISTRY_USER"
 PASSWORD = "CDC_CONTRACTS_REGISTRY_PASSWORD"  # noqa: S105  the name of a variable
 TOKEN = "CDC_CONTRACTS_REGISTRY_TOKEN"  # noqa: S105  the name of a variable
 _HIGHEST = 2**31 - 1
-_REFERS = "a schema that refers to others, which is not read"
+_MOST_REFERRED = 64
 
 
 @dataclass(frozen=True)
@@ -40,18 +47,29 @@ class RegistrySource:
     def _client(self) -> RegistryClient:
         return RegistryClient(self.access)
 
-    def find(self, number: int) -> tuple[str, str]:
-        """Return the type and the text of a schema. Raises NoSchema, and UnavailableError as the client."""
+    def find(self, number: int) -> SchemaText:
+        """Return a schema. Raises NoSchema, and UnavailableError as the client."""
         if number > _HIGHEST:
             raise NoSchema("no registry has ids so high")
         answer = self._client.get("schemas", "ids", str(number), missing=(NO_SCHEMA, NO_SUBJECT))
         if answer is None:
             raise NoSchema("the registry has no such schema")
+        text, references = self._read(answer, f"{self.named}/schemas/ids/{number}")
+        return SchemaText(str(answer.get("schemaType", AVRO)), text, read_referred(references, self._ask))
+
+    def _ask(self, subject: str, version: int) -> tuple[str, Sequence[Any]] | None:
+        answer = self._client.get(
+            "subjects", subject, "versions", str(version), missing=(NO_SUBJECT, NO_VERSION, NO_SCHEMA)
+        )
+        return None if answer is None else self._read(answer, f"{self.named}/subjects/{subject}/versions/{version}")
+
+    @staticmethod
+    def _read(answer: Any, where: str) -> tuple[str, Sequence[Any]]:
+        """Return the text of an answer, and its references."""
         if not isinstance(answer, dict) or not isinstance(answer.get("schema"), str):
-            raise UnavailableError("the answer is not that of a registry", where=f"{self.named}/schemas/ids/{number}")
-        if answer.get("references"):
-            raise NoSchema(_REFERS)
-        return str(answer.get("schemaType", AVRO)), answer["schema"]
+            raise UnavailableError("the answer is not that of a registry", where=where)
+        references = answer.get("references")
+        return answer["schema"], references if isinstance(references, list) else ()
 
     def __getstate__(self) -> Mapping[str, Any]:
         return {"access": self.access}
@@ -68,41 +86,76 @@ class FolderSource:
         return str(self.root)
 
     @cached_property
-    def _schemas(self) -> Mapping[int, tuple[str, str] | None]:
-        """The type and text by id; None for a schema that refers to others."""
-        return {
-            schema.id: None if schema.references else (schema.type, schema.text)
-            for schema in read_subjects(self.root, read_lock(self.root))
-            if schema.id is not None
-        }
+    def _schemas(self) -> tuple[HeldSchema, ...]:
+        return tuple(read_subjects(self.root, read_lock(self.root)))
 
-    def find(self, number: int) -> tuple[str, str]:
-        """Return the type and the text of a schema. Raises NoSchema, ContractError if the folder is invalid."""
-        if number not in self._schemas:
+    @cached_property
+    def _by_id(self) -> Mapping[int | None, HeldSchema]:
+        return {schema.id: schema for schema in self._schemas}
+
+    @cached_property
+    def _by_position(self) -> Mapping[Position, HeldSchema]:
+        return {schema.position: schema for schema in self._schemas}
+
+    def find(self, number: int) -> SchemaText:
+        """Return a schema. Raises NoSchema, ContractError if the folder is invalid."""
+        if number not in self._by_id:
             raise NoSchema(f"{self.root} has no such schema")
-        found = self._schemas[number]
-        if found is None:
-            raise NoSchema(_REFERS)
-        return found
+        found = self._by_id[number]
+        return SchemaText(found.type, found.text, read_referred(found.references, self._ask))
+
+    def _ask(self, subject: str, version: int) -> tuple[str, Sequence[Any]] | None:
+        found = self._by_position.get((subject, version))
+        return None if found is None else (found.text, found.references)
 
     def __getstate__(self) -> Mapping[str, Any]:
         """Take the schemas along: a worker of a cluster does not have the folder."""
         return {"root": self.root, "_schemas": self._schemas}
 
 
-def open_source(place: str, authority: Path | None = None) -> WriterSchemas:
+def read_referred(
+    references: Sequence[Any], ask: Callable[[str, int], tuple[str, Sequence[Any]] | None]
+) -> dict[str, str]:
+    """Return the texts of the schemas that another refers to by their names, each behind what it refers to itself.
+
+    `ask` has the text and the references of a version of a subject. Raises NoSchema if one is missing, or there are
+    many.
+    """
+    found: dict[str, str] = {}
+
+    def visit(references: Sequence[Any], depth: int) -> None:
+        for one in references:
+            try:
+                name, subject, version = str(one["name"]), str(one["subject"]), int(one["version"])
+            except (TypeError, KeyError, ValueError) as error:
+                raise NoSchema("references that are none") from error
+            if name in found:
+                continue
+            if depth > _MOST_REFERRED or len(found) >= _MOST_REFERRED:
+                raise NoSchema(f"a schema that refers to more than {_MOST_REFERRED} others")
+            answer = ask(subject, version)
+            if answer is None:
+                raise NoSchema(f"a schema that refers to version {version} of {subject}, which is not there")
+            visit(answer[1], depth + 1)
+            found[name] = answer[0]
+
+    visit(references, 0)
+    return found
+
+
+def open_source(place: str, authority: Path | None = None, unknown: str | None = None) -> WriterSchemas:
     """Return the writer schemas of a registry by its URL, or of a folder.
 
     User, password and token come from the environment (`CDC_CONTRACTS_REGISTRY_…`); `authority` are certificates to
-    trust. Raises UsageError if there is no such folder, or the URL is not one.
+    trust; `unknown` is that of the schemas. Raises UsageError if there is no such folder, or the URL is not one.
     """
     if "://" not in place:
         check_folder(Path(place))
-        return WriterSchemas(FolderSource(Path(place)))
+        return WriterSchemas(FolderSource(Path(place)), unknown)
     token = os.environ.get(TOKEN)
     user = None if token else os.environ.get(USER)
     source = RegistrySource(
         Access(place, user, os.environ.get(PASSWORD), token, None if authority is None else str(authority))
     )
     source.check()
-    return WriterSchemas(source)
+    return WriterSchemas(source, unknown)

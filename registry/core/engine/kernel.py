@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.core.common.garbage_collection import put_off_collection
-from cdc_contracts.registry.core.common.json_messages import EXPECTED, Unreadable
+from cdc_contracts.registry.core.common.json_messages import EXPECTED
 from cdc_contracts.registry.core.engine.count.range_counts import count_range_evidence
 from cdc_contracts.registry.core.engine.count.range_lookup import RangeFinder
 from cdc_contracts.registry.core.engine.count.table_exclusion import exclude
@@ -23,10 +23,10 @@ from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
 from cdc_contracts.registry.core.engine.group.dialect_runs import runs_of
 from cdc_contracts.registry.core.engine.group.framed_batches import FramedBatches
 from cdc_contracts.registry.core.engine.group.null_batches import open_null_values
+from cdc_contracts.registry.core.engine.group.opened_batches import open_wrapped
 from cdc_contracts.registry.core.engine.write.decoded_rows import DecodedRows
 from cdc_contracts.registry.core.engine.write.output_writers import decode_rows, write_control, write_quarantine
 from cdc_contracts.registry.core.engine.write.row_columns import observe_columns
-from cdc_contracts.registry.core.message.unwrapping import WRAPPINGS, unwrap
 from cdc_contracts.registry.core.records.record_batches import Batch, cut
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.row_changes import HIGHEST
@@ -107,8 +107,9 @@ class Kernel:
         selection, wrapping = self.validation.reading_options.selection, self.validation.reading_options.wrapping
         for batch in cut(records):
             if wrapping is not None:
-                batch, closed, failures = open_wrapped(batch, wrapping)  # noqa: PLW2901  what it holds
-                yield count(failures, closed)
+                batch, *closed = open_wrapped(batch, wrapping)  # noqa: PLW2901  what it holds
+                for part, batch_result in closed:
+                    yield count(batch_result, part)
             parts = []
             for part, batch_result in self._parts(batch, texts=self._several):
                 if selection:
@@ -244,21 +245,3 @@ def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield records
             if number % _COLLECT_EVERY == 0:
                 gc.collect()
-
-
-def open_wrapped(batch: Batch, wrapping: str) -> tuple[Batch, Batch, BatchResult]:
-    """Return the unwrapped messages of a batch, and the records without this wrapping, with their findings."""
-    values: list[bytes | None] = []
-    failures: list[ValidatedMessage] = []
-    closed = np.zeros(len(batch), np.bool_)
-    for number, value in enumerate(batch.values):
-        try:
-            values.append(unwrap(value, wrapping))
-        except Unreadable as error:
-            closed[number] = True
-            failures.append(ValidatedMessage(unreadable(error.cause, WRAPPINGS[wrapping], error.observed)))
-    opened = batch.records.filter(pa.array(~closed))
-    place = opened.schema.get_field_index("value")
-    opened = opened.set_column(place, "value", pa.array(values, pa.binary()))
-    rest = Batch(batch.records.filter(pa.array(closed)))
-    return Batch(opened), rest, BatchResult(pa.array([None], pa.string()), alone=list(enumerate(failures)))

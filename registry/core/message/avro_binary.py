@@ -21,6 +21,8 @@ _read_double = struct.Struct("<d").unpack_from
 _FLOAT: Final = struct.Struct("<f")
 _read_float = _FLOAT.unpack_from
 _WORDS: Final[Mapping[str, str]] = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
+_MOST_EMPTY: Final = 2**16
+"""Items of a block that may be of no bytes."""
 _MOST_DIGITS: Final = 9
 """Digits that tell any two floats apart."""
 
@@ -178,6 +180,8 @@ def read_items(reader: Reader, data: bytes, at: int) -> tuple[list[str], int]:
             return items, at
         if count < 0:  # then the size of the block follows
             count, (_, at) = -count, read_long(data, at)
+        if count > len(data) + _MOST_EMPTY:
+            raise AvroRefused
         for _ in range(count):
             text, at = reader(data, at)
             items.append(text)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.errors import ContractError
-from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.avro_binary import AvroRefused, Reader, compile_reader, read_java_double
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import BLOCK_ID, WriterSchemas, frame_of
@@ -36,7 +36,7 @@ class FramedValues:
         number = frame.number
         schema = self.avro_schema(number)
         if schema is None:
-            return value[frame.size :]
+            return self._beside(number, self._json(number, value[frame.size :]))
         if number not in self._readers:
             if len(self._readers) >= _MOST_READERS:
                 self._readers.clear()
@@ -50,11 +50,25 @@ class FramedValues:
             raise Unreadable("avro", f"no record of the schema with id {number}") from error
         if end != len(value):
             raise Unreadable("avro", f"bytes left unread by the schema with id {number}")
-        return f"{self.head(number)}{text}}}".encode() if self._with_blocks else text.encode()
+        return self._beside(number, text.encode())
 
-    def head(self, number: int) -> str:
-        """Return what is written in front of a message; behind it stands a brace."""
-        return f'{{"schema":{{"{BLOCK_ID}":{number}}},"payload":' if self._with_blocks else ""
+    def _json(self, number: int, text: bytes) -> bytes:
+        """Return a JSON text; beside a block it has to be one object. Raises Unreadable if it is not."""
+        try:
+            if self._with_blocks:
+                parse_message(text)
+        except Unreadable as error:
+            raise Unreadable(error.cause, f"behind schema id {number} {error.observed}") from error
+        return text
+
+    def _beside(self, number: int, text: bytes) -> bytes:
+        """Return a message beside its block, if there is to be one."""
+        block = self.block_of(number).encode()
+        return b'{"schema":%b,"payload":%b}' % (block, text) if block else text
+
+    def block_of(self, number: int) -> str:
+        """Return what stands for the block of an id beside its messages; nothing if they are without one."""
+        return f'{{"{BLOCK_ID}":{number}}}' if self._with_blocks else ""
 
     def avro_schema(self, number: int) -> Any:
         """Return the Avro schema of an id; None if it is a JSON Schema. Raises as `text_of`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -30,10 +30,11 @@ class Batch:
 
     They are `key`, `value`, `topic`, `partition`, `offset`, `timestamp` (microseconds since 1970 UTC),
     `timestampType` and perhaps `headers`. Where a value or key is not the text of a message, `value_text` and
-    `key_text` are.
+    `key_text` are. `read_values` are the texts of messages where they were read with what else is known of them.
     """
 
     records: pa.RecordBatch
+    read_values: MessageValues | None = None
 
     def __len__(self) -> int:
         return int(self.records.num_rows)
@@ -41,7 +42,7 @@ class Batch:
     @cached_property
     def values(self) -> MessageValues:
         """The texts of messages."""
-        return MessageValues(self._text_or("value"))
+        return MessageValues(self._text_or("value")) if self.read_values is None else self.read_values
 
     @cached_property
     def keys(self) -> pa.BinaryArray:
@@ -52,13 +53,24 @@ class Batch:
         text = f"{name}_text"
         return self.column(text if text in self.records.schema.names else name, pa.binary())
 
-    def with_texts(self, **texts: pa.BinaryArray) -> Batch:
-        """Return the batch with the texts of its values or keys."""
+    def with_texts(self, values: MessageValues, keys: MessageValues | None = None) -> Batch:
+        """Return the batch with the texts of its values, and perhaps of its keys."""
         records = self.records
-        for name, array in texts.items():
-            field, place = pa.field(f"{name}_text", pa.binary()), records.schema.get_field_index(f"{name}_text")
-            records = records.append_column(field, array) if place < 0 else records.set_column(place, field, array)
-        return Batch(records)
+        for name, texts in (("value_text", values), ("key_text", keys)):
+            if texts is not None:
+                field, place = pa.field(name, pa.binary()), records.schema.get_field_index(name)
+                records = (
+                    records.append_column(field, texts.array) if place < 0
+                    else records.set_column(place, field, texts.array)
+                )  # fmt: skip
+        return Batch(records, values)
+
+    def part(self, failures: Collection[int]) -> tuple[Batch, Batch]:
+        """Return the records without those of some numbers, and these, both in their order."""
+        if not failures:
+            return self, Batch(self.records.slice(0, 0))
+        refused = np.array(sorted(failures), np.int64)
+        return self.select(np.setdiff1d(np.arange(len(self)), refused)), self.select(refused)
 
     def select(self, numbers: NDArray[np.int64]) -> Batch:
         """Return some of the records."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 MOST_FIELDS: Final = 20_000
 """Fields of a schema with all that it names written out."""
-_MOST_DEPTH: Final = 64
+MOST_DEPTH: Final = 64
 _NAMES: Final = "org.apache.kafka.connect.data."
 _PRIMITIVES: Final[Mapping[str, str]] = MappingProxyType({
     "boolean": "boolean", "int": "int32", "long": "int64", "float": "float", "double": "double", "string": "string",
@@ -46,8 +46,8 @@ class _Blocks:
         self._fields = 0
 
     def of(self, schema: Any, *, optional: bool, depth: int) -> dict[str, Any]:
-        if depth > _MOST_DEPTH:
-            raise NoBlock(f"types nested deeper than {_MOST_DEPTH}")
+        if depth > MOST_DEPTH:
+            raise NoBlock(f"types nested deeper than {MOST_DEPTH}")
         if isinstance(schema, list):
             branches = [branch for branch in schema if branch != "null"]
             if len(branches) != 1:

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import json
 import time
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol
 
+from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.core.writer_schemas.avro_references import NotAvro, TooLarge, check_size, inline_references
 from cdc_contracts.registry.core.writer_schemas.connect_blocks import NoBlock, write_block
+from cdc_contracts.registry.core.writer_schemas.json_blocks import write_json_block
 
 AVRO, JSON = "AVRO", "JSON"
 SHORT, LONG = 5, 9
@@ -24,14 +29,25 @@ SHORT, LONG = 5, 9
 BLOCK_ID: Final = "writer-schema-id"
 """The only member of an object that stands for the block of a writer schema."""
 EXPECTED_FRAMED: Final = "a record whose schema the registry has"
-_BROKEN: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+_BROKEN: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionError, NotAvro)
+_NAMED: Final = {AVRO: "Avro schema", JSON: "JSON Schema"}
 _MOST_TEXT: Final = 4 * 1024 * 1024
+_MOST_KNOWN: Final = 512
+_MOST_REFUSED: Final = 65_536
 _ASK_AGAIN: Final = 30.0
 """Seconds until an id that was unknown is asked for again: a registry may be copied later than a topic."""
 
 
 class NoSchema(Exception):
     """A registry has no schema of an id, or it cannot be read by; the text says why."""
+
+
+class SchemaText(NamedTuple):
+    """A schema as a source has it, and those that it refers to by their names, each behind what it refers to itself."""
+
+    kind: str
+    text: str
+    referred: Mapping[str, str] = MappingProxyType({})
 
 
 class SchemaSource(Protocol):
@@ -41,37 +57,47 @@ class SchemaSource(Protocol):
     def named(self) -> str:
         """Its address, without credentials."""
 
-    def find(self, number: int) -> tuple[str, str]:
-        """Return the type and the text of a schema.
+    def find(self, number: int) -> SchemaText:
+        """Return a schema.
 
         Raises NoSchema if there is none, UnavailableError if the source does not answer.
         """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class WriterSchema:
-    """The schema of an id: an Avro schema, and the block that says the same; `avro` is None if it is a JSON Schema."""
+    """The schema of an id: an Avro schema, or None and a JSON Schema with those that it refers to."""
 
     number: int
     avro: Any
+    json: Any = None
+    referred: Mapping[str, Any] = field(default_factory=dict)
+    no_block: str | None = None
+    """Why it has no block, once that is known."""
 
     @cached_property
     def block(self) -> dict[str, Any]:
         """The schema block of Kafka Connect for its records. Raises NoSchema if it has none."""
-        if self.avro is None:
-            raise NoSchema("a JSON Schema, whose types are not read")
+        named = "a JSON Schema" if self.avro is None else "an Avro schema"
         try:
-            return parse_message(json.dumps(write_block(self.avro)).encode())
+            block = write_json_block(self.json, self.referred) if self.avro is None else write_block(self.avro)
+            return parse_message(json.dumps(block).encode())
         except NoBlock as error:
-            raise NoSchema(f"an Avro schema with {error}") from error
+            raise NoSchema(f"{named} with {error}") from error
 
 
 @dataclass(eq=False)
 class WriterSchemas:
-    """The writer schemas of a source by id, each asked for once."""
+    """The writer schemas of a source by id, each asked for once; of many the texts are kept, which are smaller."""
 
     source: SchemaSource
+    unknown: str | None = None
+    """`stop` or `quarantine`: what becomes of records while their schema is not known.
+
+    Without it, one that the source does not have is quarantined, and a source that does not answer stops the run.
+    """
     _known: dict[int, WriterSchema] = field(default_factory=dict)
+    _texts: dict[int, bytes] = field(default_factory=dict)
     _refused: dict[int, tuple[float, str]] = field(default_factory=dict)
 
     @property
@@ -83,7 +109,7 @@ class WriterSchemas:
         """Return the schema of an id.
 
         Raises Unreadable if the source has none or it is not one to read records by, UnavailableError if it does not
-        answer.
+        answer; of what is `unknown`, the one that is asked for.
         """
         found = self._known.get(number)
         if found is not None:
@@ -92,19 +118,49 @@ class WriterSchemas:
         if why and time.monotonic() - since < _ASK_AGAIN:
             raise Unreadable("schema-id", why)
         try:
-            self._known[number] = found = _read(number, *self.source.find(number))
+            found = read_schema(number, self._text(number))
         except NoSchema as error:
             why = f"schema id {number}: {error}"
+            if len(self._refused) >= _MOST_REFUSED:
+                self._refused.clear()
             self._refused[number] = (time.monotonic(), why)
             raise Unreadable("schema-id", why) from error
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[number] = found
         return found
+
+    def _text(self, number: int) -> SchemaText:
+        """Return the text of a schema, which is asked for once."""
+        if number not in self._texts:
+            found = self._find(number)
+            if len(found.text) + sum(map(len, found.referred.values())) > _MOST_TEXT:
+                raise NoSchema(f"a schema of more than {_MOST_TEXT:,} characters")
+            self._texts[number] = zlib.compress(json.dumps([found.kind, found.text, dict(found.referred)]).encode(), 1)
+        return SchemaText(*json.loads(zlib.decompress(self._texts[number])))
+
+    def _find(self, number: int) -> SchemaText:
+        try:
+            return self.source.find(number)
+        except NoSchema as error:
+            if self.unknown != "stop":
+                raise
+            what, hint = f"the schema with id {number} is unknown: {error}", "Leave out --unknown-schema to go on."
+            raise UnavailableError(what, where=self.named, hint=hint) from error
+        except UnavailableError as error:
+            if self.unknown != "quarantine":
+                raise
+            raise NoSchema(f"the registry does not answer: {error.what}") from error
 
     def block(self, number: int) -> dict[str, Any]:
         """Return the schema block of an id. Raises as `schema`, and Unreadable if its schema has none."""
+        found = self.schema(number)
         try:
-            return self.schema(number).block
+            if found.no_block is None:
+                return found.block
         except NoSchema as error:
-            raise Unreadable("schema-id", f"schema id {number}: {error}") from error
+            found.no_block = str(error)
+        raise Unreadable("schema-id", f"schema id {number}: {found.no_block}")
 
     def with_block(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return a message with the block in place of the object that stands for it."""
@@ -120,30 +176,24 @@ class WriterSchemas:
         return held
 
     def __getstate__(self) -> Mapping[str, Any]:
-        return {"source": self.source, "_known": {}, "_refused": {}}
+        return {"source": self.source, "unknown": self.unknown, "_known": {}, "_texts": {}, "_refused": {}}
 
 
-def _read(number: int, kind: str, text: str) -> WriterSchema:
-    if len(text) > _MOST_TEXT:
-        raise NoSchema(f"a schema of more than {_MOST_TEXT:,} characters")
-    if kind == JSON:
-        return WriterSchema(number, None)
-    if kind != AVRO:
-        raise NoSchema(f"a schema of type {kind}, which is not read")
-    import fastavro
-
+def read_schema(number: int, held: SchemaText) -> WriterSchema:
+    """Return the schema of an id, read. Raises NoSchema if it is not one to read records by."""
+    if held.kind not in (AVRO, JSON):
+        raise NoSchema(f"a schema of type {held.kind}, which is not read")
     try:
-        parsed = fastavro.parse_schema(json.loads(text))
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-        fastavro.schema.SchemaParseException,
-    ) as error:
-        raise NoSchema(f"text that is no Avro schema ({type(error).__name__})") from error
-    return WriterSchema(number, parsed)
+        parsed = json.loads(held.text)
+        referred = {name: json.loads(text) for name, text in held.referred.items()}
+        check_size([parsed, *referred.values()])
+        if held.kind == JSON:
+            return WriterSchema(number, None, parsed, referred)
+        return WriterSchema(number, inline_references(parsed, referred.values()))
+    except TooLarge as error:
+        raise NoSchema(f"a schema with {error}") from error
+    except _BROKEN as error:
+        raise NoSchema(f"text that is no {_NAMED[held.kind]} ({type(error).__name__})") from error
 
 
 class Frame(NamedTuple):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
+from cdc_contracts.registry.core.engine.group.opened_batches import part_unreadable
 from cdc_contracts.registry.core.engine.native.framed_reading import FramedReader
 from cdc_contracts.registry.core.message.framed_values import framed_values, reads_blocks
 from cdc_contracts.registry.core.records.record_batches import Batch
-from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
-from cdc_contracts.registry.core.validate.verdicts import unreadable
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import EXPECTED_FRAMED, WriterSchemas
 
 
@@ -29,16 +28,5 @@ class FramedBatches:
         A key that cannot be read is left as it is. Raises UnavailableError if the registry does not answer.
         """
         values, failures = self._values.read(batch.column("value", pa.binary()))
-        texts = {"value": values}
-        if self._reads_keys:
-            texts["key"] = self._values.read(batch.column("key", pa.binary())).texts
-        opened = batch.with_texts(**texts)
-        if not failures:
-            return (opened,)
-        refused = np.array(sorted(failures), np.int64)
-        alone = [
-            (place, ValidatedMessage(unreadable(failures[number].cause, EXPECTED_FRAMED, failures[number].observed)))
-            for place, number in enumerate(refused.tolist())
-        ]
-        rest = np.setdiff1d(np.arange(len(batch)), refused)
-        return opened.select(rest), (batch.select(refused), BatchResult(pa.array([None], pa.string()), alone=alone))
+        keys = self._values.read(batch.column("key", pa.binary())).texts if self._reads_keys else None
+        return part_unreadable(batch, batch.with_texts(values, keys), failures, EXPECTED_FRAMED)

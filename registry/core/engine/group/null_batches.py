@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdc_contracts.registry.core.message.null_values import NULL_TEXT, NullValues
+from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.records.record_batches import Batch
 
 _LONGEST: Final = 64
@@ -26,4 +27,4 @@ def open_null_values(batch: Batch, null_values: NullValues) -> Batch:
     places = pa.array(numbers)
     pairs = zip(values.take(places).to_pylist(), batch.keys.take(places).to_pylist(), strict=True)
     told = pa.array([null_values.text_of(value, key) for value, key in pairs], pa.binary())
-    return batch.with_texts(value=pc.replace_with_mask(values, may_be_null, told))
+    return batch.with_texts(MessageValues(pc.replace_with_mask(values, may_be_null, told)))

@@ -35,7 +35,9 @@ enum avro_type {
     NAMED_BYTES = 22,     /* word */
     AVRO_FLOAT = 23,
     AVRO_FIXED = 24,      /* how many bytes */
-    AVRO_TYPES = 25
+    AVRO_WORD = 25,       /* word: JSON that is written for no bytes */
+    AVRO_REST = 26,       /* the bytes that are left, which are a JSON object */
+    AVRO_TYPES = 27
 };
 
 typedef struct {

@@ -18,8 +18,8 @@ from cdc_contracts.registry.core.message.avro_images import IMAGE_RECORDS, codec
 (
     _NULL, _BOOLEAN, _LONG, _DOUBLE, _STRING, _BYTES, _ENUM, _ARRAY, _MAP, _UNION, _RECORD, _COLUMNS, _COLUMN_NAME,
     _IMAGE, _INTEGER, _CHARACTER, _DECIMAL, _FLOAT, _TIMESTAMP, _DATETIME, _ZONED, _TEXT, _BINARY,
-    _SMALL, _FIXED,
-) = range(25)  # fmt: skip
+    _SMALL, _FIXED, _WORD, _REST,
+) = range(27)  # fmt: skip
 _PLAIN: Final = {
     "null": _NULL, "boolean": _BOOLEAN, "int": _LONG, "long": _LONG, "double": _DOUBLE, "string": _STRING,
     "bytes": _BYTES, "float": _SMALL,
@@ -36,6 +36,8 @@ _CHARSETS: Final = (
 """Charsets whose texts are read, those of several bytes a letter where all of a text are of one byte."""
 _MOST_BRANCHES: Final = 64
 _MOST_NODES: Final = 4096
+"""Of one schema."""
+_MOST_FIXED: Final = 2**31 - 1
 _UTF_8: Final = -1
 _NOT_SURE: Final = -1
 
@@ -54,6 +56,8 @@ class AvroPlan:
     roots: list[int] = field(default_factory=list)
     _named: dict[str, int] = field(default_factory=dict)
     _schemas: dict[str, Any] = field(default_factory=dict)
+    _first: int = 0
+    """Nodes before those of the schema that is added."""
 
     def add_schema(self, schema: Mapping[str, Any], fields: str, images: Sequence[str]) -> None:
         """Add a reader schema, a record. `fields` is the member with the columns of the members in `images`.
@@ -76,18 +80,19 @@ class AvroPlan:
             members.append((one["name"], node))
         self.roots.append(self._add_record(members))
 
-    def add_writer_schema(self, schema: Any, head: str) -> None:
-        """Add the schema of a writer, of any type; behind a `head` its values are written with `}` behind them.
+    def add_writer_schema(self, schema: Any, block: str) -> int:
+        """Add the schema of a writer, of any type, and return which of the program it is; None is for values of JSON.
 
-        Raises NoAvroPlan.
+        Beside a `block`, values are written as the `payload` of a message. Raises NoAvroPlan.
         """
-        self._named, self._schemas = {}, {}
-        self._find_named(schema)
-        node = self._add(schema)
-        if head:
-            self.links += [self._add_word(head), node]
-            node = self._add_node(_RECORD, len(self.links) - 2, 1)
+        self._named, self._schemas, self._first = {}, {}, len(self.nodes)
+        if schema is not None:
+            self._find_named(schema)
+        node = self._add_node(_REST) if schema is None else self._add(schema)
+        if block:
+            node = self._add_record([("schema", self._add_node(_WORD, self._add_word(block))), ("payload", node)])
         self.roots.append(node)
+        return len(self.roots) - 1
 
     def _find_named(self, schema: Any) -> None:
         """Record the types that have a name: other types may refer to them."""
@@ -129,9 +134,14 @@ class AvroPlan:
         schema, own = self._schemas[name], last_name(name)
         node = self._named[name] = self._add_node(_NULL)
         if schema["type"] == "enum":
-            self.nodes[node] = [_ENUM, len(self.words), len(schema["symbols"])]
-            self.words += [quote(symbol).encode() for symbol in schema["symbols"]]
+            words = [quote(symbol).encode() for symbol in schema["symbols"]]
+            if len(words) > _MOST_NODES or any(b"\\" in word for word in words):
+                raise NoAvroPlan
+            self.nodes[node] = [_ENUM, len(self.words), len(words)]
+            self.words += words
         elif schema["type"] == "fixed":
+            if not 0 <= schema["size"] <= _MOST_FIXED:
+                raise NoAvroPlan
             self.nodes[node] = [_FIXED, schema["size"], 0]
         elif own in IMAGE_RECORDS:
             word = self._add_word(f'"{own} ') if _NAMED[own] in (_TEXT, _BINARY) else 0
@@ -187,7 +197,7 @@ class AvroPlan:
         return len(self.words) - 1
 
     def _add_node(self, kind: int, first: int = 0, second: int = 0) -> int:
-        if len(self.nodes) == _MOST_NODES:
+        if len(self.nodes) - self._first >= _MOST_NODES:
             raise NoAvroPlan
         self.nodes.append([kind, first, second])
         return len(self.nodes) - 1

@@ -7,6 +7,8 @@
 #include "avro.h"
 #include "tokens.h"
 
+#define FRAME 5 /* a byte of zero, and an id */
+
 static int read_node(AvroRead *read, int32_t number, int depth);
 
 static inline int is_indexed(const AvroRead *read) { return read->index != NULL && !read->within; }
@@ -249,6 +251,15 @@ static int read_record(AvroRead *read, const AvroNode *node, int depth) {
     return node->b ? put_byte(read, '}') : put_raw(read, "{}", 2);
 }
 
+/* What is left of a record, if it surely is one JSON object. It is for the scanner: it has no entries in the index. */
+static int read_rest(AvroRead *read) {
+    const uint8_t *start = read->p;
+    if (start >= read->end || *start != '{' || skip_nested(start, read->end) != read->end) return UNSURE;
+    if (read->index != NULL) read->index->total = read->index->capacity + 1;
+    read->p = read->end;
+    return put_raw(read, start, read->end - start);
+}
+
 static int read_node(AvroRead *read, int32_t number, int depth) {
     const AvroNode *node = read->program->node + number;
     int64_t value;
@@ -299,37 +310,51 @@ static int read_node(AvroRead *read, int32_t number, int depth) {
     case AVRO_RECORD: return read_record(read, node, depth + 1);
     case AVRO_COLUMNS: return read_columns(read, node, depth + 1);
     case AVRO_COLUMN_NAME: return read_column_name(read);
+    case AVRO_WORD: return put_word(read, node->a);
+    case AVRO_REST: return read_rest(read);
     case AVRO_IMAGE: return read_image(read, node, depth + 1);
     default: return read_named(read, node);
     }
 }
 
-/* Reads one value by the first schema that fits all of it, and puts that schema first. `framed` is 0 if no value has a
- * frame, 1 if some may have one of five bytes, otherwise the bytes of the frame of each.
+/* Reads the bytes between `start` and `end`, all of them, by a schema. */
+static int read_root(AvroRead *read, const uint8_t *start, const uint8_t *end, int32_t root) {
+    read->p = start, read->end = end, read->within = 0;
+    int outcome = read_node(read, read->program->root[root], 0);
+    if (outcome == READ && read->p == end) return READ;
+    read->columns_length = 0; /* what they were written as is overwritten */
+    memset(read->latest, 0, sizeof read->latest);
+    return outcome == READ ? MALFORMED : outcome;
+}
+
+/* Reads one value by the first schema that fits all of it, and puts that schema first. If `framed`, it may have a frame
+ * of five bytes.
  */
 static int read_value(AvroRead *read, const uint8_t *start, const uint8_t *end, int framed, int32_t *order) {
-    const AvroProgram *program = read->program;
     uint8_t *before = read->to;
     int64_t entries = read->index == NULL ? 0 : read->index->total;
-    int from = framed > 1 ? framed : 0, last = framed > 1 ? framed : framed && *start == 0 ? 5 : 0;
-    for (int frame = from; frame <= last; frame += 5) {
+    int last = framed && *start == 0 ? FRAME : 0;
+    for (int frame = 0; frame <= last; frame += FRAME) {
         if (end - start < frame) return MALFORMED;
-        for (int32_t place = 0; place < program->roots; place++) {
+        for (int32_t place = 0; place < read->program->roots; place++) {
             int32_t root = order[place];
-            read->p = start + frame, read->end = end, read->to = before, read->within = 0;
+            read->to = before;
             if (read->index != NULL) read->index->total = entries;
-            int outcome = read_node(read, program->root[root], 0);
-            if (outcome == READ && read->p == end) {
+            int outcome = read_root(read, start + frame, end, root);
+            if (outcome == READ) {
                 for (; place > 0; place--) order[place] = order[place - 1];
                 order[0] = root;
-                return READ;
             }
-            read->columns_length = 0; /* what they were written as is overwritten */
-            memset(read->latest, 0, sizeof read->latest);
-            if (outcome == UNSURE || outcome == FULL) return outcome;
+            if (outcome != MALFORMED) return outcome;
         }
     }
     return MALFORMED;
+}
+
+/* Reads one value by the schema that its frame names. */
+static int read_framed(AvroRead *read, const uint8_t *start, const uint8_t *end, int frame, int32_t root) {
+    if (root < 0 || root >= read->program->roots || end - start < frame) return MALFORMED;
+    return read_root(read, start + frame, end, root);
 }
 
 /* Whether the schemas to try are schemas of the program. */
@@ -351,13 +376,16 @@ static int are_records(Buffer source, Buffer offset_buffer) {
 
 /* Reads the values from `first` on, and writes their texts one after the other from where the first begins in
  * `text_offsets`. Stops before a value that is left, and where `capacity` is reached; values that are not `valid` are
- * empty. `order` has the schemas in the order they are tried; `index` may be NULL. Returns the number of the value it
- * stopped before, and why in `why`: READ where there are no more.
+ * empty. `order` has the schemas in the order they are tried, unless `root_buffer` has the schema of each value (-1: it is
+ * left) and `frame_buffer` the bytes in front of it; `index` may be NULL. Returns the number of the value it stopped
+ * before, and why in `why`: READ where there are no more.
  */
 int64_t cdc_read_avro(const AvroProgram *program, Buffer source, Buffer offset_buffer, Buffer valid_buffer,
-                             int64_t first, int64_t most_bytes, int32_t framed, Buffer order_buffer, Buffer out_buffer,
-                             Buffer text_offset_buffer, ValueIndex *index, Buffer why_buffer) {
-    const uint8_t *data = source.at, *valid = valid_buffer.at;
+                             int64_t first, int64_t most_bytes, int32_t framed, Buffer order_buffer, Buffer root_buffer,
+                             Buffer frame_buffer, Buffer out_buffer, Buffer text_offset_buffer, ValueIndex *index,
+                             Buffer why_buffer) {
+    const uint8_t *data = source.at, *valid = valid_buffer.at, *frames = frame_buffer.at;
+    const int32_t *roots = ITEMS(root_buffer, int32_t);
     const int32_t *offsets = ITEMS(offset_buffer, int32_t);
     int32_t *order = ITEMS(order_buffer, int32_t), *text_offsets = ITEMS(text_offset_buffer, int32_t);
     int32_t *why = ITEMS(why_buffer, int32_t);
@@ -365,7 +393,9 @@ int64_t cdc_read_avro(const AvroProgram *program, Buffer source, Buffer offset_b
     uint8_t *out = out_buffer.at;
     if (first < 0 || first > count || !HOLDS(why_buffer, int32_t, 1)) return TOO_SHORT;
     if (!HOLDS(text_offset_buffer, int32_t, count + 1) || (valid != NULL && valid_buffer.size < count)) return TOO_SHORT;
-    if (text_offsets[first] < 0 || text_offsets[first] > out_buffer.size || !is_order(program, order_buffer)) return TOO_SHORT;
+    if (text_offsets[first] < 0 || text_offsets[first] > out_buffer.size) return TOO_SHORT;
+    if (roots == NULL && !is_order(program, order_buffer)) return TOO_SHORT;
+    if (roots != NULL && (!HOLDS(root_buffer, int32_t, count) || frame_buffer.size < count)) return TOO_SHORT;
     if (!are_records(source, offset_buffer) || (index != NULL && index->records < count)) return TOO_SHORT;
     AvroRead read = {.program = program, .out = out, .to = out + text_offsets[first], .out_end = out + out_buffer.size,
                      .index = index, .columns_entry = -1};
@@ -374,7 +404,9 @@ int64_t cdc_read_avro(const AvroProgram *program, Buffer source, Buffer offset_b
         const uint8_t *start = data + offsets[i], *end = data + offsets[i + 1];
         uint8_t *before = read.to;
         if (valid == NULL || valid[i]) {
-            *why = end == start || end - start > most_bytes ? MALFORMED : read_value(&read, start, end, framed, order);
+            if (end == start || end - start > most_bytes) *why = MALFORMED;
+            else if (roots != NULL) *why = read_framed(&read, start, end, frames[i], roots[i]);
+            else *why = read_value(&read, start, end, framed, order);
             if (*why != READ) {
                 read.to = before;
                 break;
@@ -407,7 +439,7 @@ int64_t cdc_is_avro_program(const AvroProgram *program) {
                 if (memchr(program->words + word[0], '\\', (size_t)(word[1] - word[0]))) return 0;
             }
             break;
-        case NAMED_TEXT: case NAMED_BYTES:
+        case NAMED_TEXT: case NAMED_BYTES: case AVRO_WORD:
             if (from < 0 || from >= program->word_count) return 0;
             break;
         case AVRO_ARRAY: case AVRO_MAP: case AVRO_COLUMNS: case AVRO_IMAGE:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.engine.native.avro_plans import AvroPlan, AvroProgram, NoAvroPlan
 from cdc_contracts.registry.core.engine.native.native_library import native_library
-from cdc_contracts.registry.core.engine.native.record_texts import MOST_TEXT, AvroRecordReader
+from cdc_contracts.registry.core.engine.native.record_texts import MOST_TEXT, AvroRecordReader, TriedSchemas
 from cdc_contracts.registry.core.engine.native.value_index import IndexedValues, ValueIndex, guess_entries
 from cdc_contracts.registry.core.message.transport import AvroTransport
 from cdc_contracts.registry.core.records.message_values import MessageValues
@@ -45,7 +45,7 @@ class AvroReader:
             order[:] = self._wire.order
             return text or b""
 
-        texts = self._records.read(self._program, values, int(self._wire.framed), order, text_of, index)
+        texts = self._records.read(self._program, values, TriedSchemas(int(self._wire.framed), order), text_of, index)
         self._wire.order = order.tolist()
         self._per_record = index.per_record or self._per_record
         return IndexedValues(texts, index)

@@ -15,7 +15,7 @@ enum kind {
     NUL = 1,
     TEXT = 2,    /* no escapes: the bytes are the text */
     ESCAPED = 3, /* a text with escapes, all of them valid */
-    INTEGER = 4, /* at most 18 digits, not -0 */
+    INTEGER = 4, /* at most 18 digits, or 19 of which the first is no 9: it fits in 64 bits; not -0 */
     DECIMAL = 5, /* a number with a point and without exponent, at most MOST_DECIMAL bytes */
     NUMBER = 6,  /* any other number */
     TRUTH = 7,

@@ -8,29 +8,31 @@ A value without a frame is left as it is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.common.json_messages import Unreadable
-from cdc_contracts.registry.core.engine.native.avro_plans import AvroPlan, AvroProgram, NoAvroPlan
+from cdc_contracts.registry.core.engine.native.framed_programs import FramedPrograms
 from cdc_contracts.registry.core.engine.native.native_library import native_library
-from cdc_contracts.registry.core.engine.native.record_texts import AvroRecordReader
+from cdc_contracts.registry.core.engine.native.record_texts import AvroRecordReader, NamedSchemas
+from cdc_contracts.registry.core.engine.native.value_index import IndexedValues, ValueIndex, guess_entries
 from cdc_contracts.registry.core.message.framed_values import FramedValues
+from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import LONG, SHORT
 
-_MOST_PROGRAMS: Final = 512
 MOST_JSON: Final = 512 * 1024 * 1024
-"""The most JSON of the records of one schema in a batch, which has up to 16 MiB of them."""
+"""The most JSON of the records of a batch, which has up to 16 MiB of them."""
 
 
 class ReadValues(NamedTuple):
     """The JSON text of each value, and why the values at some places have none."""
 
-    texts: pa.BinaryArray
+    texts: MessageValues
     failures: Mapping[int, Unreadable]
 
 
@@ -40,72 +42,61 @@ class FramedReader:
     def __init__(self, values: FramedValues, most_bytes: int) -> None:
         self._values, self._library = values, native_library()
         self._records = AvroRecordReader(self._library, most_bytes, MOST_JSON)
-        self._programs: dict[int, AvroProgram | None] = {}
+        self._programs = FramedPrograms(values, self._library)
+        self._per_record: float | None = None
+        """Entries of a record in the value index."""
 
     def read(self, values: pa.BinaryArray) -> ReadValues:
-        """Return the values as JSON. Raises UnavailableError if a schema cannot be asked for."""
-        numbers, sizes = frames_of(values)
-        framed = np.flatnonzero(numbers >= 0)
-        if not len(framed):
-            return ReadValues(values, {})
-        failures: dict[int, Unreadable] = {}
-        parts, places = [values.take(pa.array(np.flatnonzero(numbers < 0)))], [np.flatnonzero(numbers < 0)]
-        for number, size in {*zip(numbers[framed].tolist(), sizes[framed].tolist(), strict=True)}:
-            mine = np.flatnonzero((numbers == number) & (sizes == size))
-            found = self._read_by(number, size, values.take(pa.array(mine)))
-            parts.append(found.texts)
-            places.append(mine)
-            failures |= {int(mine[place]): error for place, error in found.failures.items()}
-        order = np.argsort(np.concatenate(places), kind="stable")
-        if len(parts) == 2 and not len(parts[0]):  # noqa: PLR2004  one id, and nothing without a frame
-            return ReadValues(parts[1], failures)
-        return ReadValues(pa.concat_arrays(parts).take(pa.array(order)), failures)
+        """Return the values as JSON. Raises UnavailableError if a schema cannot be asked for.
 
-    def _read_by(self, number: int, size: int, values: pa.BinaryArray) -> ReadValues:
-        """Read records of one schema; all are refused if their JSON is too long, as that of endless names may be."""
-        program = self._program(number)
+        If they are more JSON than a batch may hold, as those of endless names may be, all of a schema are refused.
+        """
+        numbers, sizes = frames_of(values)
+        if not (numbers >= 0).any():
+            return ReadValues(MessageValues(values), {})
+        refused: set[int] = set()
+        while True:
+            try:
+                return self._read(values, numbers, sizes, refused)
+            except OverflowError:
+                refused.add(self._find_longest(values, numbers, refused))
+
+    def _read(
+        self, values: pa.BinaryArray, numbers: NDArray[np.int64], sizes: NDArray[np.int64], refused: AbstractSet[int]
+    ) -> ReadValues:
         failures: dict[int, Unreadable] = {}
-        if program is None:
-            texts = [self._text_of(value, place, failures) for place, value in enumerate(values.to_pylist())]
-            return ReadValues(pa.array(texts, pa.binary()), failures)
 
         def text_of(place: int) -> bytes:
-            return self._text_of(values[place].as_py(), place, failures)
-
-        try:
-            return ReadValues(self._records.read(program, values, size, np.zeros(1, np.int32), text_of), failures)
-        except OverflowError:
-            error = Unreadable("too-long", f"schema id {number}: more than {MOST_JSON:,} bytes of JSON in a batch")
-            nothing = pa.array([b""] * len(values), pa.binary())
-            return ReadValues(nothing, dict.fromkeys(range(len(values)), error))
-
-    def _text_of(self, value: bytes, place: int, failures: dict[int, Unreadable]) -> bytes:
-        try:
-            return self._values.text_of(value)
-        except Unreadable as error:
-            failures[place] = error
+            number = int(numbers[place])
+            try:
+                if number not in refused:
+                    return self._values.text_of(values[place].as_py())
+                failures[place] = Unreadable("too-long", f"schema id {number}: more than {MOST_JSON:,} bytes of JSON")
+            except Unreadable as error:
+                failures[place] = error
             return b""
 
-    def _program(self, number: int) -> AvroProgram | None:
-        """Return the program of a schema; None if its records are read one by one, or not at all."""
-        if number not in self._programs:
-            if len(self._programs) >= _MOST_PROGRAMS:
-                self._programs.clear()
-            self._programs[number] = self._make_program(number)
-        return self._programs[number]
+        program, roots = self._programs.find(set(numbers[numbers >= 0].tolist()) - refused)
+        if program is None:
+            valid = values.is_valid().to_pylist()
+            texts = [text_of(place) if held else None for place, held in enumerate(valid)]
+            return ReadValues(MessageValues(pa.array(texts, pa.binary())), failures)
+        known = {number: root for number, root in roots.items() if number not in refused}
+        schemas = NamedSchemas(0, None, FramedPrograms.places(numbers, known), sizes.astype(np.uint8))
+        index = ValueIndex(self._library, program, len(values), guess_entries(len(values), self._per_record))
+        texts = self._records.read(program, values, schemas, text_of, index)
+        self._per_record = index.per_record or self._per_record
+        return ReadValues(IndexedValues(texts, index), failures)
 
-    def _make_program(self, number: int) -> AvroProgram | None:
-        if self._library is None:
-            return None
-        plan = AvroPlan()
-        try:
-            schema: Any = self._values.avro_schema(number)
-            if schema is None:
-                return None
-            plan.add_writer_schema(schema, self._values.head(number))
-            return AvroProgram(self._library, plan, 0)
-        except (NoAvroPlan, Unreadable, ContractError):
-            return None
+    def _find_longest(self, values: pa.BinaryArray, numbers: NDArray[np.int64], refused: AbstractSet[int]) -> int:
+        """Return the id whose records are the most JSON, judged by the first of each."""
+        found, firsts, totals = np.unique(numbers, return_index=True, return_counts=True)
+        lengths: dict[int, int] = {}
+        for number, first, total in zip(found.tolist(), firsts.tolist(), totals.tolist(), strict=True):
+            if number >= 0 and number not in refused:
+                with suppress(Unreadable):
+                    lengths[number] = len(self._values.text_of(values[first].as_py())) * total
+        return max(lengths, key=lengths.__getitem__)
 
 
 def frames_of(values: pa.BinaryArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

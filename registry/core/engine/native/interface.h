@@ -13,7 +13,7 @@
 
 #define FUNCTIONS(FUNCTION) \
     FUNCTION(cdc_read_avro, const AvroProgram *, Buffer, Buffer, Buffer, int64_t, int64_t, int32_t, Buffer, Buffer, \
-             Buffer, ValueIndex *, Buffer) \
+             Buffer, Buffer, Buffer, ValueIndex *, Buffer) \
     FUNCTION(cdc_is_avro_program, const AvroProgram *) \
     FUNCTION(cdc_canonical, Buffer, Buffer, uint32_t, const Check *, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_text_size, Buffer, uint32_t) \

@@ -96,6 +96,50 @@ static int place_row(Scan *scan, int32_t image, int32_t number, uint64_t header)
     return required == node->c;
 }
 
+/* The columns of a row that is a record; NULL where the row has no such column, or two have one name. */
+static const Column *find_record_columns(Scan *scan, int32_t image, int32_t row, int32_t record) {
+    Plan *plan = scan->plan;
+    const AvroNode *node = scan->program->node + record;
+    Column *columns = scan->bound.column + (int64_t)image * MOST_COLUMNS;
+    int64_t name_of_record = -2 - (int64_t)record; /* names in the index are from 0 on, and -1 is none */
+    if (scan->bound.columns[image] == name_of_record) return columns;
+    scan->bound.columns[image] = -1;
+    if (node->b > MOST_COLUMNS) return NULL;
+    uint64_t object = ++scan->objects;
+    for (int32_t i = 0; i < node->b; i++) {
+        const int32_t *word = scan->program->word_start + scan->program->link[node->a + 2 * i];
+        const uint8_t *name = scan->program->words + word[0] + 1; /* between a comma or bracket and a colon */
+        int32_t place = find_member(plan, row, name, word[1] - word[0] - 2);
+        if (place < 0 || plan->seen[plan->node[row].a + place] == object) return NULL;
+        plan->seen[plan->node[row].a + place] = object;
+        const Member *member = plan->member + plan->node[row].a + place;
+        const Node *leaf = plan->node + member->node;
+        if (leaf->type != IS_LEAF || leaf->c != image || leaf->a < 0 || leaf->a >= scan->columns[image]) return NULL;
+        columns[i] = (Column){leaf->a, leaf->b, place, member->required};
+    }
+    scan->bound.columns[image] = name_of_record;
+    return columns;
+}
+
+static int place_record(Scan *scan, int32_t image, int32_t number, int32_t record) {
+    const Node *node = scan->plan->node + number;
+    int32_t count = scan->program->node[record].b, before = -1, required = 0;
+    const Column *columns = find_record_columns(scan, image, number, record);
+    if (columns == NULL || !has_row(scan, image)) return 0;
+    open_row(scan, image);
+    uint64_t *cells = row_cells_of(scan, image);
+    for (int32_t i = 0; i < count; i++) {
+        Column column = columns[i];
+        uint64_t cell = next_entry(scan);
+        if (!(column.kinds >> kind_of(cell) & 1) || (node->f && column.place <= before)) return 0;
+        cells[column.slot * scan->row_capacity] = cell;
+        before = column.place, required += column.required;
+        skip_below(scan, cell);
+    }
+    scan->rows[image]++;
+    return required == node->c;
+}
+
 static int place_image(Scan *scan, const Node *node, uint64_t cell) {
     int32_t *state = state_of(scan, node->a);
     if (kind_of(cell) == NUL) {
@@ -103,7 +147,9 @@ static int place_image(Scan *scan, const Node *node, uint64_t cell) {
     } else {
         if (kind_of(cell) != OBJECT || node->c) return 0;
         uint64_t header = next_entry(scan);
-        if (kind_of(header) != BELOW_IMAGE || !place_row(scan, node->a, node->b, header)) return 0;
+        if (kind_of(header) == BELOW_RECORD) {
+            if (!place_record(scan, node->a, node->b, (int32_t)start_of(header))) return 0;
+        } else if (kind_of(header) != BELOW_IMAGE || !place_row(scan, node->a, node->b, header)) return 0;
         *state = 1;
     }
     return *state >= node->d;
@@ -188,8 +234,14 @@ static int place_object(Scan *scan, int32_t number, int depth) {
 
 int place_message(Scan *scan, int64_t number) {
     scan->at = scan->index->starts[number], scan->stop = scan->index->starts[number + 1];
-    if (scan->at >= scan->stop || scan->plan->node[0].e >= 0) return 0;
+    int32_t own = scan->plan->node[0].e;
+    if (scan->at >= scan->stop) return 0;
+    if (own >= 0) {
+        if (!has_row(scan, own)) return 0;
+        open_row(scan, own);
+    }
     if (!place_object(scan, 0, 0) || scan->at != scan->stop) return 0;
+    if (own >= 0) scan->rows[own]++, *state_of(scan, own) = 1;
     scan->index->placed++;
     return 1;
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,27 @@ _FULL: Final = 3
 _SPARE: Final = 4096
 MOST_TEXT: Final = 2**31 - 1
 """Bytes that Arrow's binary arrays hold."""
+
+
+class TriedSchemas(NamedTuple):
+    """Any schema of a program may have written a value; a frame of five bytes may be before it if it is `framed`."""
+
+    framed: int
+    order: NDArray[np.int32]
+    """The schemas as they are tried, the one that fitted last first."""
+    roots: None = None
+    frames: None = None
+
+
+class NamedSchemas(NamedTuple):
+    """It is known of each value by which schema of a program it was written."""
+
+    framed: Literal[0]
+    order: None
+    roots: NDArray[np.int32]
+    """The schema of each value; -1 if the program leaves it."""
+    frames: NDArray[np.uint8]
+    """The bytes in front of each."""
 
 
 class AvroRecordReader:
@@ -31,16 +52,14 @@ class AvroRecordReader:
         self,
         program: AvroProgram,
         values: pa.BinaryArray,
-        frame: int,
-        order: NDArray[np.int32],
+        schemas: TriedSchemas | NamedSchemas,
         text_of: Callable[[int], bytes],
         index: ValueIndex | None = None,
     ) -> pa.BinaryArray:
         """Return the JSON text of each value, null for null.
 
-        `frame` has the bytes in front of a record, `order` the schemas of the program as they are tried, the one that
-        fitted last first; `text_of` reads the value at a place that the program leaves. Raises OverflowError if there
-        is more JSON than the reader may write.
+        `text_of` reads the value at a place that the program leaves. Raises OverflowError if there is more JSON than
+        the reader may write.
         """
         total = len(values)
         texts = _Texts(total, int(self._ratio * size_of(values)) + _SPARE, self._most_text)
@@ -50,8 +69,8 @@ class AvroRecordReader:
         valid = values.is_valid().to_numpy(zero_copy_only=False).astype(np.uint8) if values.null_count else None
         while place < total:
             place = self._library.cdc_read_avro(
-                program.address, data, starts, valid, place, self._most_bytes, frame, order,
-                texts.data, texts.offsets, None if index is None else index.address, why,
+                program.address, data, starts, valid, place, self._most_bytes, *schemas, texts.data, texts.offsets,
+                None if index is None else index.address, why,
             )  # fmt: skip
             if why[0] == _FULL:
                 texts.grow(place)

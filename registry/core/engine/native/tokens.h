@@ -67,7 +67,7 @@ static const uint8_t *skip_number(const uint8_t *p, const uint8_t *end, unsigned
     digits = p;
     while (p < end && is_digit(*p)) p++;
     if (p == digits || (*digits == '0' && p - digits > 1)) return NULL;
-    *kind = p - digits > MOST_DIGITS || (digits > start && *digits == '0') ? NUMBER : INTEGER;
+    *kind = p - digits > MOST_DIGITS + (*digits < '9') || (digits > start && *digits == '0') ? NUMBER : INTEGER;
     if (p < end && *p == '.') {
         const uint8_t *point = p++;
         while (p < end && is_digit(*p)) p++;

@@ -10,7 +10,8 @@ import pyarrow as pa
 from cdc_contracts.registry.core.common.garbage_collection import put_off_collection
 from cdc_contracts.registry.core.engine.count.table_exclusion import exclude
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, GroupResult, RecordGroup
-from cdc_contracts.registry.core.engine.kernel import Kernel, open_wrapped, paced
+from cdc_contracts.registry.core.engine.group.opened_batches import open_wrapped
+from cdc_contracts.registry.core.engine.kernel import Kernel, paced
 from cdc_contracts.registry.core.engine.write.output_writers import decode_rows
 from cdc_contracts.registry.core.engine.write.row_columns import observe_columns, table_of
 from cdc_contracts.registry.core.message.reading import Reading
@@ -44,8 +45,8 @@ def collect_evidence(kernel: Kernel, records: pa.RecordBatch) -> InferenceEviden
     with put_off_collection():
         for batch in cut(records):
             if reading_options.wrapping is not None:
-                batch, closed, _ = open_wrapped(batch, reading_options.wrapping)  # noqa: PLW2901  what it holds
-                evidence.left_out += len(closed)
+                batch, *closed = open_wrapped(batch, reading_options.wrapping)  # noqa: PLW2901  what it holds
+                evidence.left_out += sum(len(part) for part, _ in closed)
             for part, batch_result in kernel.batch_results(batch.records):
                 chosen = (
                     exclude(batch_result, part, reading_options.selection)[0]
