@@ -125,6 +125,7 @@ class ValidationOptions:
         from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
         from cdc_contracts.registry.core.contract.settings import read_settings
         from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
+        from cdc_contracts.registry.core.contract.table_families import TableFamilies
         from cdc_contracts.registry.core.contract.table_selection import Selection
 
         settings = read_settings(Path.cwd())
@@ -140,6 +141,7 @@ class ValidationOptions:
             table=self.table or (topics[0] if len(topics) == 1 and needs_a_table(catalogue, reference) else None),
             show_values=show_values,
             schemas=open_schemas(self.schema_registry or settings.schema_registry, self.registry_ca),
+            families=TableFamilies(settings.families),
         )
         if reading is not None:
             selection = Selection(tuple(reading.include or ()), tuple(reading.exclude or ()))
