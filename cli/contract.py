@@ -21,18 +21,23 @@ from cdc_contracts.cli.options.connection_options import (
     KafkaOptions,
 )
 from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
+from cdc_contracts.cli.options.validation_options import SchemaRegistry, open_schemas
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.extras import has_extra, require_extra
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.authoring.drafting.draft_folders import ContractFolder
+    from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
 app = typer.Typer(help="Contracts of your own, drafted from messages.", no_args_is_help=True)
 
 _TOPIC = "topic"
 _SUBJECT = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*")
 _QUESTION = "# QUESTION: "
+_COMPARED = ("envelope", "ops", "images", "columns")
+"""What a draft and its nearest contract are compared in; the rest is consequence, or in the questions."""
+_MOST_DIFFERENCES = 12
 
 
 @app.callback()
@@ -65,6 +70,7 @@ def new(
     kafka_config: KafkaConfig = None,
     kafka_options: KafkaOptions = None,
     folders: ContractFolders = None,
+    schema_registry: SchemaRegistry = None,
 ) -> None:
     """Draft a contract that takes the messages, and state what shows each fact and what is left open.
 
@@ -73,6 +79,7 @@ def new(
     """
     from cdc_contracts.registry.authoring.drafting.draft_folders import make_folder, read_samples
     from cdc_contracts.registry.core.contract.catalogue import reserved_name
+    from cdc_contracts.registry.core.contract.settings import read_settings
 
     if not _SUBJECT.fullmatch(subject):
         raise UsageError(
@@ -93,12 +100,13 @@ def new(
         run_options.refuse_for_files(client.given)
         records = list(islice(_of_files(sources, messages, whole=whole), messages))
     document = Path(sources[-1]).name if sources[-1] != "-" else "standard-input"
+    schemas = open_schemas(schema_registry or read_settings(Path.cwd()).schema_registry)
     drafted = make_folder(
-        catalogue, subject, document, read_samples(records), like=like, keep_values=keep_values
+        catalogue, subject, document, read_samples(records, schemas), like=like, keep_values=keep_values
     )  # fmt: skip
     _write(drafted, target)
     _write_editor_schemas(target)
-    _report(drafted, target, len(records), keep_values=keep_values)
+    _report(drafted, target, catalogue, len(records), keep_values=keep_values)
     raise typer.Exit(_lint(drafted, target))
 
 
@@ -183,7 +191,24 @@ def _write_editor_schemas(target: Path) -> None:
         write_whole(target / EDITOR_SCHEMAS / name, text)
 
 
-def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: bool) -> None:
+def _compare(nearest: str, reference: str, catalogue: Catalogue, target: Path) -> None:
+    """Print in what the contract that comes nearest differs from the draft."""
+    from cdc_contracts.registry.authoring.explain.contract_differences import PRESENT, compare
+    from cdc_contracts.registry.core.contract.catalogue import Catalogue
+
+    known = Catalogue(list(dict.fromkeys([*catalogue.roots, target])))
+    found = [one for one in compare(known.version(nearest), known.version(reference)).meaning if one.group in _COMPARED]
+    console.print_heading(f"The nearest contract is {nearest}, which differs")
+    sides = [[(None if one is None else "yes" if one == PRESENT else one) or "-" for one in (each.left, each.right)]
+             for each in found[:_MOST_DIFFERENCES]]  # fmt: skip
+    rows = [(one.group, one.what, left, "→", right) for one, (left, right) in zip(found, sides, strict=False)]
+    console.print_table(["", "", "", "", ""], rows)
+    if len(found) > len(rows):
+        console.print_line(f"and {len(found) - len(rows):,} more")
+    console.print_line(f"all: cdc-contracts diff {nearest} {reference} --contracts {target}")
+
+
+def _report(drafted: ContractFolder, target: Path, catalogue: Catalogue, total: int, *, keep_values: bool) -> None:
     from cdc_contracts.registry.authoring.drafting.draft_folders import count_messages
 
     subject, _, number = drafted.reference.partition("@")
@@ -196,6 +221,8 @@ def _report(drafted: ContractFolder, target: Path, total: int, *, keep_values: b
     )
     for other in drafted.fits:
         console.print_line(f"they conform to {other} too: --like {other} states only the differences")
+    if drafted.nearest is not None:
+        _compare(drafted.nearest, drafted.reference, catalogue, target)
     console.print_heading("Questions, each a comment in the files")
     for name in sorted(drafted.files):
         for line, text in enumerate(drafted.files[name].decode("utf-8", "replace").split("\n"), 1):

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Final
 
+from format_evidence import describe_proof
 from vocabulary_page import TERMS, vocabulary
 
 from cdc_contracts.registry.authoring.explain.contract_differences import PRESENT, PROSE, compare
 from cdc_contracts.registry.authoring.explain.contract_explanations import Explanation, explain
+from cdc_contracts.registry.authoring.explain.option_explanations import explain_options
 from cdc_contracts.registry.core.contract.catalogue import (
     AVRO_MESSAGE_SCHEMA,
     ENVELOPE,
@@ -25,6 +27,11 @@ from cdc_contracts.registry.core.contract.phrases import describe_distinction
 
 INDEX: Final = "README.md"
 _NOTE: Final = "<!-- Written by docs/write_catalogue.py from the contracts; a test keeps it up to date. -->"
+
+_RESTS_ON: Final = (
+    "A contract rests on what its product says: documents, or source code at a release. Where real runs are named, "
+    "these releases wrote changes of a real database, and tests compare what is decoded with what the database held."
+)
 
 
 def catalogue_pages(catalogue: Catalogue) -> dict[str, str]:
@@ -54,17 +61,18 @@ def page_name(subject: str) -> str:
 
 
 def _index(catalogue: Catalogue) -> Iterator[str]:
-    yield from ("# The catalogue", "", _NOTE, "")
+    yield from ("# The catalogue", "", _NOTE, "", _RESTS_ON, "")
     rows = [
         (
             f"[{subject}]({page_name(subject)})",
             ", ".join(f"@{version.number} {span(version)}" for version in catalogue.versions(subject)),
             catalogue.versions(subject)[-1].meaning.transport,
+            describe_proof(catalogue.versions(subject)[-1]),
             describe_distinction(catalogue.versions(subject)),
         )
         for subject in catalogue.subjects()
     ]
-    yield from table(("Subject", "Versions", "Sent as", "How to tell versions apart"), rows)
+    yield from table(("Subject", "Versions", "Sent as", "Rests on", "How to tell versions apart"), rows)
 
 
 def _page(versions: Sequence[Version]) -> Iterator[str]:
@@ -74,6 +82,7 @@ def _page(versions: Sequence[Version]) -> Iterator[str]:
     yield from table(("", ""), latest.facts)
     yield from (_schemas(versions[-1]), "")
     yield from _explained(latest)
+    yield from _options(versions[-1])
     for older, newer in zip(reversed(versions[:-1]), reversed(versions[1:]), strict=True):
         yield from (f"## {older.reference}", "", f"What differs from {newer.reference}:", "")
         found = [one for one in compare(older, newer).meaning if one.group != PROSE]
@@ -118,6 +127,25 @@ def _explained(one: Explanation) -> Iterator[str]:
     yield from _section(
         "Contradictions in the vendor's document", ("Erratum", "Decision", "Contradiction and reason"), errata
     )
+
+
+def _options(version: Version) -> Iterator[str]:
+    """Yield a table for each value mapping: what options of the producer change, and what that looks like."""
+    lines = list(explain_options(version))
+    for mapping in dict.fromkeys(line.mapping for line in lines):
+        rows = [
+            (
+                f"`{line.option}`",
+                ", ".join(f"`{value}`" for value in line.values),
+                ", ".join(line.types),
+                line.says,
+                f"`{line.example}`" if line.example else "",
+            )
+            for line in lines
+            if line.mapping == mapping
+        ]
+        head = ("Option", "Value", "Changes columns of type", "On the wire", "Looks like")
+        yield from _section(f"What options change, {mapping}", head, rows)
 
 
 def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

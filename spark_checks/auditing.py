@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
+from cdc_contracts.registry.core.detect.detection import Detection
 from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
 from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, Span, build_report
-from cdc_contracts.registry.core.report.combined_reports import combine_reports
+from cdc_contracts.registry.core.report.combined_reports import combine_reports, with_detections
 from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
@@ -15,7 +16,7 @@ from cdc_contracts.registry.core.validate.validation_context import Undetected, 
 from cdc_contracts.spark_checks.engines.engines import Engine, Input
 from cdc_contracts.spark_checks.engines.stopping import Stop
 from cdc_contracts.spark_checks.inputs.range_slices import describe_sample, skipped
-from cdc_contracts.spark_checks.inputs.sources import windows_of
+from cdc_contracts.spark_checks.inputs.sources import TopicInput, join_topics, windows_of
 from cdc_contracts.spark_checks.tasks.spark_tasks import Watch
 
 
@@ -25,6 +26,16 @@ class Audited:
 
     tally: Tally
     report: Report
+
+
+@dataclass(frozen=True)
+class _Part:
+    """An input, what was asked for, and the context and detection that its messages gave; no context if undetected."""
+
+    source: Input
+    asked: ValidationContext | Undetected
+    found: ValidationContext | None
+    detection: Detection | None
 
 
 def audit_inputs(
@@ -37,14 +48,15 @@ def audit_inputs(
 ) -> Report:
     """Validate inputs of different topics, each in its own validation context, and return one report for all.
 
+    Topics of one contract, declared or detected, are judged together: what several have is one finding.
     Raises LedgerError if the counts do not add up.
     """
-    return combine_reports(
-        [
-            audit_input(engine, source, validation, fail_on=fail_on, watch=watch, stop=stop).report
-            for source, validation in inputs
-        ]
-    )
+    groups: dict[Hashable, list[_Part]] = {}
+    for number, (source, asked) in enumerate(inputs):
+        part = _detect(engine, source, asked)
+        groups.setdefault(_likeness(part, number), []).append(part)
+    stop = stop or Stop()
+    return combine_reports([_audit(engine, parts, fail_on, watch, stop).report for parts in groups.values()])
 
 
 def audit_input(
@@ -62,19 +74,46 @@ def audit_input(
     A run that is stopped reports what it has read.
     Raises LedgerError if the counts do not add up.
     """
-    stop = stop or Stop()
+    return _audit(engine, [_detect(engine, source, validation)], fail_on, watch, stop or Stop())
+
+
+def _detect(engine: Engine, source: Input, asked: ValidationContext | Undetected) -> _Part:
+    """Return an input with its context; where messages do not name their table, the name of their topic does."""
     found, detection = find_validation(
-        validation, lambda: source.peek(engine, ENOUGH), lambda within: source.peek(engine, ENOUGH, within)
+        asked, lambda: source.peek(engine, ENOUGH), lambda within: source.peek(engine, ENOUGH, within)
     )
-    if found is None:
-        tally, stopped = Tally(), stop.reason
-    else:
-        tally, stopped = engine.audit(source, found, watch, stop)
-    spans = _spans_read(source, tally, stopped=stopped is not None) if found is not None else {}
+    topics = {place.topic for place in source.spans}
+    if detection is not None and found is not None and isinstance(source, TopicInput) and len(topics) == 1:
+        found = found.with_table(*topics)
+    return _Part(source, asked, found, detection)
+
+
+def _likeness(part: _Part, number: int) -> Hashable:
+    """Return what parts have in common that are judged together; ranges and what is undetected are of one part."""
+    found = part.found
+    if found is None or found.ranges is not None or not isinstance(part.source, TopicInput):
+        return number
+    return found.declared, found.detected
+
+
+def _audit(engine: Engine, parts: Sequence[_Part], fail_on: str, watch: Watch | None, stop: Stop) -> Audited:
+    """Validate parts that are judged together, and return their report."""
+    first, tally, stopped = parts[0], Tally(), stop.reason if parts[0].found is None else None
+    spans: dict[Source, Span] = {}
+    for source, found in _joined(parts):
+        one, reason = engine.audit(source, found, watch, stop)
+        tally.merge(one)
+        stopped = stopped or reason
+        spans |= _spans_read(source, one, stopped=reason is not None)
+    source, asked = join_topics([part.source for part in parts]), first.asked
     report = build_report(
         tally,
         AppliedContract(
-            validation.catalogue, validation.declared, detection, found.ranges if found is not None else None, found
+            asked.catalogue,
+            asked.declared,
+            first.detection,
+            first.found.ranges if first.found is not None else None,
+            first.found,
         ),
         ReadRange(
             source.describe(tally, spans),
@@ -84,10 +123,26 @@ def audit_input(
             stopped=stopped,
         ),
         fail_on=fail_on,
-        show_values=validation.reading_options.show_values,
-        profiled=validation.reading_options.profiled,
+        show_values=asked.reading_options.show_values,
+        profiled=asked.reading_options.profiled,
     )
+    if len(parts) > 1:
+        detected = {
+            place.topic: part.detection.report() for part in parts if part.detection for place in part.source.spans
+        }
+        report = with_detections(report, detected)
     return Audited(tally, report)
+
+
+def _joined(parts: Sequence[_Part]) -> Iterator[tuple[Input, ValidationContext]]:
+    """Yield the inputs to read, those with the same context as one, so that many small topics are one job."""
+    by_table: dict[str | None, list[_Part]] = {}
+    for part in parts:
+        if part.found is not None:
+            by_table.setdefault(part.found.reading_options.table, []).append(part)
+    for alike in by_table.values():
+        if alike[0].found is not None:
+            yield join_topics([part.source for part in alike]), alike[0].found
 
 
 def _spans_read(source: Input, tally: Tally, *, stopped: bool) -> dict[Source, Span]:

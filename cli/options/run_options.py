@@ -66,6 +66,8 @@ Settings = Annotated[
 ]
 
 
+_MOST_TOPICS = 20
+"""The most topics that are named one by one."""
 _STOP_SECONDS = 10
 """A JVM that does not stop its session in this time ends with this process."""
 _MOST_PARTITIONS = 8
@@ -296,7 +298,8 @@ def open_topics(
     """Return the current range of the topics, and print it on stderr so that the run can be repeated."""
     from cdc_contracts.spark_checks.inputs.sources import read_topics
 
-    console.note(f"asking {connection.bootstrap} for the offsets of {', '.join(topics)}")
+    named = ", ".join(topics) if len(topics) <= _MOST_TOPICS else f"{len(topics):,} topics"
+    console.note(f"asking {connection.bootstrap} for the offsets of {named}")
     source = read_topics(
         engine, connection.bootstrap, topics, wanted, connection.properties,
         tasks=engine.tasks, headers=headers, since=since,
@@ -363,6 +366,10 @@ def _print_ranges(source: TopicInput | FileInput) -> None:
     from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
 
     found = by_topic(bounds_of(source.spans))
+    if len(found) > _MOST_TOPICS:
+        read = sum(span.end - span.start for span in source.spans.values())
+        console.note(f"{read:,} offsets of {len(found):,} topics, listed in the report")
+        return
     for topic, words in range_words(found).items():
         bounds = found[topic].values()
         if len(bounds) <= _MOST_PARTITIONS:

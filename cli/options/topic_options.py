@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdc_contracts.cli.options import follow_options, run_options, validation_options
+from cdc_contracts.cli.options import follow_options, run_options
 from cdc_contracts.cli.options.version_options import fit_validation
 from cdc_contracts.cli.output import report_output
 from cdc_contracts.registry.core.common.errors import UsageError
@@ -54,9 +54,10 @@ def open_inputs(
         found = assigned
         if pattern is not None:
             found = assign(match_topics(engine, connection.bootstrap, pattern, connection.properties))
-        read = partial(run_options.open_topics, engine, connection, headers=False, since=since)
+        names = [name for _, group in found or () for name in group]
+        whole = run_options.open_topics(engine, connection, names, wanted, headers=False, since=since)
         some = wanted.names_partitions
-        sources = [(replace(read(names, wanted), sample=sample), validation) for validation, names in found or ()]
+        sources = [(replace(whole.of_topics(group), sample=sample), validation) for validation, group in found or ()]
         inputs: list[tuple[Input, ValidationContext | Undetected]] = [
             (source, fit_validation(validation, source.spans, some=some)) for source, validation in sources
         ]
@@ -135,15 +136,8 @@ def assign_validations(
         if isinstance(validation, Undetected):
             assigned += [(validation, [name]) for name in names]
             continue
-        if (
-            len(names) > 1
-            and validation.reading_options.table is None
-            and validation_options.needs_a_table(validation.catalogue, validation.declared)
-        ):
-            assigned += [
-                (replace(validation, reading_options=replace(validation.reading_options, table=name), made={}), [name])
-                for name in names
-            ]
+        if len(names) > 1 and validation.with_table(names[0]) is not validation:
+            assigned += [(validation.with_table(name), [name]) for name in names]
         else:
             assigned.append((validation, names))
     return assigned

@@ -140,6 +140,7 @@ class ValidationOptions:
         from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
         from cdc_contracts.registry.core.contract.settings import read_settings
         from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
+        from cdc_contracts.registry.core.contract.table_families import TableFamilies
         from cdc_contracts.registry.core.contract.table_selection import Selection
 
         settings = read_settings(Path.cwd())
@@ -157,6 +158,7 @@ class ValidationOptions:
             schemas=open_schemas(
                 self.schema_registry or settings.schema_registry, self.registry_ca, self.unknown_schema
             ),
+            families=TableFamilies(settings.families),
         )
         if reading is not None:
             selection = Selection(tuple(reading.include or ()), tuple(reading.exclude or ()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import UNSET
@@ -23,12 +23,14 @@ from cdc_contracts.registry.core.report.finding_wording import (
 )
 from cdc_contracts.registry.core.report.report_model import Ledger, Report
 from cdc_contracts.registry.core.report.report_wording import (
+    contracts_of,
     count_of,
     counts_of,
     detected,
     detections_of,
     evidence_list,
     headline,
+    heaviest,
     notes,
     switch_words,
 )
@@ -48,7 +50,7 @@ def summarise(report: Report) -> None:
     console.print_text(f"{report.verdict.upper()}: {headline(report)}", first=_STYLES.get(report.verdict, "bold"))
     for note in notes(report):
         console.print_text(note)
-    _print_contracts(report.source.contracts or {})
+    _print_contracts(contracts_of(report))
     for topic, detection in list(detections_of(report))[:_MOST_SHOWN]:
         console.print_heading("Contract" if topic is None else f"Contract of {visible(topic)}")
         _print_detection(detection)
@@ -59,15 +61,12 @@ def summarise(report: Report) -> None:
         print_profile(report.profile)
 
 
-def _print_contracts(contracts: Mapping[str, str]) -> None:
-    """Print the contract of each topic, if there are several."""
+def _print_contracts(contracts: Sequence[tuple[str, str]]) -> None:
+    """Print each contract with its topics, if there are several topics."""
     if not contracts:
         return
     console.print_heading("Contracts")
-    rows = [[visible(topic), visible(contract)] for topic, contract in list(contracts.items())[:_MOST_SHOWN]]
-    if len(contracts) > _MOST_SHOWN:
-        rows.append([f"and {len(contracts) - _MOST_SHOWN} more topics", ""])
-    console.print_table(["", ""], rows)
+    console.print_table(["", ""], [[visible(contract), topics] for topics, contract in contracts])
 
 
 def _print_detection(detection: ReportedDetection) -> None:
@@ -90,8 +89,11 @@ def _print_ledger(ledger: Ledger) -> None:
     names = (*counts_of(ledger), "gaps")
     rows = [
         [visible(f"{one.topic} {one.partition}"), f"{one.start}..{one.end}", *(getattr(one, name) for name in names)]
-        for one in ledger.partitions
+        for one in heaviest(ledger.partitions, _MOST_SHOWN)
     ]
+    more = len(ledger.partitions) - len(rows)
+    if more:
+        rows.append([f"and {more:,} more", "", *[""] * len(names)])
     if len(rows) > 1:
         gaps = sum(one.gaps for one in ledger.partitions)
         rows.append(["all", "", *(getattr(ledger, name) for name in names[:-1]), gaps])

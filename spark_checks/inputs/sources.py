@@ -55,6 +55,10 @@ class TopicInput:
             for partition, window in partitions.items()
         }
 
+    def of_topics(self, names: Sequence[str]) -> TopicInput:
+        """Return the part of the input that is in some of its topics."""
+        return replace(self, selected={name: self.selected[name] for name in names})
+
     def topic_ids(self, engine: Engine) -> dict[str, str]:
         return engine.topic_ids(self.bootstrap, list(self.selected), self.properties)
 
@@ -124,6 +128,15 @@ class TopicInput:
                 for place, span in sorted(piece.spans.items()):
                     one = {place.topic: {place.partition: (span.start, span.end)}}
                     yield from reader.read(one, headers=self.headers)
+
+
+def join_topics(inputs: Sequence[Input]) -> Input:
+    """Return inputs of different topics at the same broker as one; any other input is alone."""
+    first, *others = inputs
+    if not isinstance(first, TopicInput) or not others:
+        return first
+    selected = {name: bounds for one in inputs if isinstance(one, TopicInput) for name, bounds in one.selected.items()}
+    return replace(first, selected=selected)
 
 
 def read_topics(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import jsonschema
 import pytest
 import yaml
 from home_made import flat, listed, written
+from topics import rendered
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.common import atomic_files
@@ -169,3 +171,20 @@ def test_where_a_file_cannot_be_written_no_other_is_left(messages, capsys, monke
     assert main(["contract", "new", "acme/flat", "flat.jsonl"]) == 3
     assert "No space left on device" in capsys.readouterr().err
     assert [file for file in Path("contracts").rglob("*") if file.is_file()] == []
+
+
+def test_a_draft_says_which_contract_is_nearest_and_in_what_it_differs(tmp_path, monkeypatch, capsys):
+    """Messages of Maxwell whose op code stands elsewhere and has other letters."""
+    monkeypatch.chdir(tmp_path)
+    messages = [json.loads(value) for value in rendered("maxwell/json@2", 60, seed=3)]
+    letters = {"insert": "I", "update": "U", "delete": "D"}
+    kinds = [letters.get(one.pop("type")) for one in messages]
+    lines = [json.dumps({**one, "kind": kind}) for one, kind in zip(messages, kinds, strict=True) if kind]
+    (tmp_path / "m.jsonl").write_text("\n".join(lines) + "\n")
+    assert main(["contract", "new", "acme/kinds", "m.jsonl", "--to", "own"]) == 0
+    shown = capsys.readouterr().out
+    assert "The nearest contract is maxwell/json@2, which differs" in shown
+    assert re.search(r"envelope +op +/type +→ +/kind", shown)
+    assert re.search(r"ops +insert +insert +→ +-", shown)
+    assert main(shown.partition("all: cdc-contracts ")[2].partition("\n")[0].split()) == 0
+    assert re.search(r"op +/type +→ +/kind", capsys.readouterr().out)

@@ -2,8 +2,10 @@
 
 import json
 import re
+import uuid
 
 import pytest
+from producing import write_records
 from topics import rendered
 
 from cdc_contracts.cli.app import main
@@ -86,3 +88,66 @@ def test_topics_whose_messages_name_no_table_each_have_their_own(broker, make_to
 def test_topics_that_are_not_named_in_one_way_are_exit_2(broker, here, capsys, arguments, reported):
     code, err = audit(capsys, broker, *arguments)
     assert (code, reported in err) == (2, True)
+
+
+def test_shards_and_other_formats_behind_a_pattern_are_found_out_and_reported_together(broker, here, capsys):
+    """Twelve shards, one of which drifts, a topic of another product, rows that name no table, and an empty topic."""
+    server = f"s{uuid.uuid4().hex[:8]}"
+    shards = [f"{server}.shop.orders_{number:04}" for number in range(12)]
+    values = [json.loads(value) for value in rendered("debezium/json@4", 20, seed=3)]
+    for number, topic in enumerate(shards):
+        for value in values:
+            value["source"]["table"] = topic.rpartition(".")[2]
+        sent = values if number != 7 else [{**value, "later": 1} for value in values]
+        write_topic(broker, topic, [json.dumps(value).encode() for value in sent])
+    write_topic(broker, f"{server}.maxwell", rendered("maxwell/json@2", 20, seed=3))
+    write_topic(broker, f"{server}.empty", [])
+    (here / "cdc-contracts.yaml").write_text("families: {orders: 'orders_[0-9]{4}'}\n")
+    code, report = audit(capsys, broker, "--pattern", rf"{server}\..*")
+    assert code == 1
+    contracts = dict.fromkeys(shards, "auto: debezium/json@4")
+    assert report["source"]["contracts"] == contracts | {
+        f"{server}.maxwell": "auto: maxwell/json@2", f"{server}.empty": "auto: no messages",
+    }  # fmt: skip
+    found = [one for one in report["findings"] if one["class"] == "unknown-field"]
+    assert [(one["table"], one["path"], one["count"]) for one in found] == [("shop.orders_0007", "/later", 20)]
+    exercised = [(one["rule"], one["path"]) for one in report["findings"] if one["class"] == "not-exercised"]
+    assert len(exercised) == len(set(exercised)), "what no topic shows is said once"
+    assert main(["audit", "topic", "--pattern", rf"{server}\..*", "-b", broker.bootstrap, "--engine", "local"]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"auto: debezium/json@4 {shards[0]} … {shards[-1]} (12 topics)" in shown
+    assert f"Contract of 12 topics such as {shards[0]}" in shown
+
+
+def test_what_all_shards_have_is_one_finding_of_their_family(broker, here, capsys):
+    server = f"s{uuid.uuid4().hex[:8]}"
+    for number in range(4):
+        values = [json.loads(value) for value in rendered("debezium/json@4", 20, seed=3)]
+        for value in values:
+            value["source"]["table"] = f"orders_{number:04}"
+            value["later"] = 1
+        write_topic(broker, f"{server}.orders_{number:04}", [json.dumps(value).encode() for value in values])
+    (here / "cdc-contracts.yaml").write_text("families: {orders: 'orders_[0-9]{4}'}\n")
+    _, report = audit(capsys, broker, "--pattern", rf"{server}\..*")
+    (found,) = [one for one in report["findings"] if one["class"] == "unknown-field"]
+    assert (found["count"], found["denominator"], found["onset"]["kind"]) == (80, 80, "every")
+    assert [(one["table"], one["family"]) for one in found["tables"]] == [
+        (f"shop.orders_{number:04}", "orders") for number in range(4)
+    ]
+
+
+def test_rows_of_a_detected_contract_are_of_the_table_that_their_topic_names(broker, here, capsys):
+    server = f"s{uuid.uuid4().hex[:8]}"
+    for name, made in (("carts", "2024-05-01T10:00:00Z"), ("users", "yesterday")):
+        values = [json.loads(value) for value in rendered("debezium/flat@2", 40, seed=3)]
+        write_topic(broker, f"{server}.{name}", [json.dumps({**one, "made": made}).encode() for one in values])
+        (here / f"{name}.yaml").write_text(f"table: {server}.{name}\ncolumns: {{made: {{type: timestamp}}}}\n")
+    _, report = audit(capsys, broker, "--pattern", rf"{server}\..*", "--tables", ".")
+    assert set(report["source"]["contracts"].values()) == {"auto: debezium/flat@2"}
+    found = {one["table"] for one in report["findings"] if one["path"] == "/made" and one["severity"] == "error"}
+    assert found == {f"{server}.users"}
+
+
+def write_topic(broker, name, values):
+    broker.create_topic(name, 1)
+    write_records(broker, name, [(0, value) for value in values])

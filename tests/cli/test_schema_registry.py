@@ -72,3 +72,34 @@ def test_both_engines_write_the_same_rows(here, spark):
     ]  # fmt: skip
     assert len(rows[0]) > 100
     assert rows[0] == rows[1]
+
+
+def drafted(capsys, *sources):
+    code = main(["contract", "new", "acme/framed", *sources, "--schema-registry", "schemas", "--to", "own"])
+    return code, capsys.readouterr().out
+
+
+def test_a_draft_of_framed_changes_takes_all_of_them_with_types_and_keys_from_their_schemas(here, capsys):
+    code, shown = drafted(capsys, "shop.parquet")
+    assert code == 0
+    assert "they conform to debezium/json-schema@4 too" in shown
+    assert "org.apache.kafka.connect.data.Decimal" in (here / "own/acme/types/acme-framed.yaml").read_text()
+    contract = (here / "own/acme/framed/v1/contract.yaml").read_text()
+    assert "primary_key: {from: kafka-key, at: /payload}" in contract
+    _, report = audited(capsys, "--contract", "acme/framed", "--contracts", "own", "--schema-registry", "schemas")
+    assert report["ledger"]["quarantined"] == 0
+    assert {one["class"] for one in report["findings"] if one["severity"] != "info"} == {"table-schema"}
+
+
+def test_a_draft_of_framed_rows_reads_each_as_a_row(here, capsys):
+    rows = Capture("debezium", "3.5.0", "postgresql", "unwrapped-avro")
+    unpack_schemas(rows.schemas_path.read_bytes(), here / "schemas")
+    values = [bytes_of(one["value"]) for one in read_records(rows) if one["value"]]
+    pq.write_table(pa.table({"value": pa.array(values, pa.binary())}), "rows.parquet")
+    code, shown = drafted(capsys, "rows.parquet")
+    assert (code, "they conform to debezium/flat@2 too" in shown) == (0, True)
+
+
+def test_a_draft_without_the_schemas_asks_for_them(here, capsys):
+    assert main(["contract", "new", "acme/framed", "shop.parquet", "--to", "own"]) == 4
+    assert "--schema-registry says where its schema is" in capsys.readouterr().err

@@ -24,7 +24,7 @@ def _here(tmp_path, monkeypatch):
         ("topcs: {orders: dts/canal@2}", "topcs: unknown key; do you mean `topics`?"),
         (
             "wholly: other",
-            "wholly: unknown key; there are bootstrap_servers, contracts, environments, kafka_config, parameters, schema_registry, tables, topics, versions",
+            "wholly: unknown key; there are bootstrap_servers, contracts, environments, families, kafka_config, parameters, schema_registry, tables, topics, versions",
         ),
         ("- 1", "not a YAML mapping"),
         (b"topics: {a: \xff}", "cannot be read: expected text in UTF-8"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from cdc_contracts.registry.authoring.drafting.message_members import SampleMess
 from cdc_contracts.registry.authoring.drafting.message_parts import VOCABULARY
 from cdc_contracts.registry.authoring.drafting.op_codes import holding_images
 from cdc_contracts.registry.authoring.drafting.rewritten_values import Rewriter
+from cdc_contracts.registry.authoring.drafting.unframed_records import unframe
 from cdc_contracts.registry.authoring.drafting.unread_members import find_unread, unread_questions
 from cdc_contracts.registry.authoring.drafting.written_drafts import write_contract, write_mapping
 from cdc_contracts.registry.core.common.errors import UndetectedError, UsageError
@@ -27,13 +29,17 @@ from cdc_contracts.registry.core.generate.contract_samples import changes_docume
 from cdc_contracts.registry.core.generate.drifting_messages import write_message
 from cdc_contracts.registry.core.message.transport import open_transport
 from cdc_contracts.registry.core.schema.message_schemas.schema_files import lay_out, write_message_files
+from cdc_contracts.registry.core.validate.candidates import find_nearest, open_validations, weigh
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext, open_validation
 from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas, frame_of
 
 MOST_SAMPLES: Final = 3
 """So many samples are written of each kind of message."""
 _AVRO: Final = b"Obj\x01"
 """What an Avro file begins with."""
+_COMPARED: Final = 50
+"""So many messages are compared with every contract."""
 _ROUNDS: Final = 30
 _SHOWN: Final = 3
 _FITTING: Final = (CONFORMING, CONTROL)
@@ -53,15 +59,20 @@ class ContractFolder:
     """The number of messages whose rewritten copies do not conform, so that no samples are made of them."""
     fits: list[str] = field(default_factory=list)
     """The contracts that take every one of the messages already."""
+    nearest: str | None = None
+    """The contract that comes nearest to most of the messages where none takes them all."""
 
 
-def read_samples(records: Iterable[tuple[str, bytes] | tuple[str, bytes, bytes | None]]) -> list[SampleMessage]:
+def read_samples(
+    records: Iterable[tuple[str, bytes] | tuple[str, bytes, bytes | None]], schemas: WriterSchemas | None = None
+) -> list[SampleMessage]:
     """Return messages by place, bytes, and the key of their record.
 
+    Records behind the id of a schema are what a JSON converter writes of them with its schema block, by `schemas`.
     Raises UndetectedError if one is no JSON object, or there is none.
     """
     messages = []
-    for place, value, *key in records:
+    for place, value, *key in records if schemas is None else _unframed(records, schemas):
         try:
             messages.append(SampleMessage(place, value, parse_message(value), *key))
         except Unreadable as error:
@@ -70,12 +81,24 @@ def read_samples(records: Iterable[tuple[str, bytes] | tuple[str, bytes, bytes |
                     "messages in Avro", where=place, hint="Contracts are drafted from JSON messages."
                 ) from error
             hint = "Contracts are drafted from JSON objects, one a line; --unwrap is for `audit` and `detect`."
-            if b"\n" in value.strip():
+            if schemas is None and frame_of(value) is not None:
+                hint = "It is framed for a schema registry: --schema-registry says where its schema is."
+            elif b"\n" in value.strip():
                 hint = "A .json file is one message; name a file .jsonl if each line is one."
             raise UndetectedError(f"not a message in JSON: {error.observed}", where=place, hint=hint) from error
     if not messages:
         raise UndetectedError("there is no message to draft a contract from")
     return messages
+
+
+def _unframed(
+    records: Iterable[tuple[str, bytes] | tuple[str, bytes, bytes | None]], schemas: WriterSchemas
+) -> Iterator[tuple[str, bytes, bytes | None]]:
+    """Yield records whose values and keys are JSON texts where a schema says what they hold."""
+    given = [(place, value, key[0] if key else None) for place, value, *key in records]
+    values, keys = unframe([value for _, value, _ in given], [key for _, _, key in given], schemas)
+    for (place, _, _), value, key in zip(given, values, keys, strict=True):
+        yield place, value, key
 
 
 def make_folder(
@@ -123,6 +146,7 @@ def make_folder(
     if like is None:
         likely = (version for version in catalogue.all_versions() if _may_take(version, messages))
         found.fits = [version.reference for version in likely if _all_fit(catalogue, version, messages)]
+        found.nearest = None if found.fits else _nearest(catalogue, messages)
     return found
 
 
@@ -144,6 +168,14 @@ def _all_fit(catalogue: Catalogue, version: Version, messages: Sequence[SampleMe
     validation = open_validation(catalogue, version.reference, ReadingOptions())
     validated = (validation.validate(message.value, message.key) for message in messages)
     return all(one.verdict.outcome in _FITTING and not _heavy(one) for one in validated)
+
+
+def _nearest(catalogue: Catalogue, messages: Sequence[SampleMessage]) -> str | None:
+    """Return the contract with the fewest errors in most of the first messages; None if most are like none."""
+    validations = open_validations(catalogue, ReadingOptions())
+    nearest = (find_nearest(weigh(message.value, validations)) for message in messages[:_COMPARED])
+    found = Counter(one.version.reference if one else None for one in nearest)
+    return found.most_common(1)[0][0]
 
 
 def _lookalikes(version: Version, messages: Sequence[SampleMessage]) -> list[str]:

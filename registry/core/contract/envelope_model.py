@@ -161,6 +161,11 @@ class Envelope(Document):
     """Where the release of the product that wrote the message is, as a text such as 2.7.4.Final."""
 
     @property
+    def takes_table(self) -> bool:
+        """Whether messages name no table, so that a topic or an option names it."""
+        return self.table is not None and self.table.source is not None
+
+    @property
     def key_at(self) -> str | None:
         """Where the object of the key columns is in the Kafka key, as a JSON Pointer; None if no contract reads it."""
         place = self.primary_key

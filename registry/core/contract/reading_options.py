@@ -13,6 +13,7 @@ from cdc_contracts.registry.core.common.json_messages import MAX_BYTES
 from cdc_contracts.registry.core.common.time_zones import Zone, parse_zone
 from cdc_contracts.registry.core.contract.document_model import SOURCE_MODES
 from cdc_contracts.registry.core.contract.table_contracts import TableContract, TableContracts
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.contract.table_selection import Selection
 from cdc_contracts.registry.core.contract.value_mappings import split_values
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
@@ -32,7 +33,7 @@ class ReadingOptions:
     `table` names the table of messages that do not: an option, else the topic. `selection` says which tables an audit
     validates, `wrapping` what another tool put around the messages; `schemas` are those that ids in front of records
     name. `show_values` only decides what a report shows:
-    values, or their shapes; `profiled` whether it has a profile.
+    values, or their shapes; `profiled` whether it has a profile, and `families` which tables it names together.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +47,7 @@ class ReadingOptions:
     wrapping: str | None = None
     profiled: bool = False
     schemas: WriterSchemas | None = None
+    families: TableFamilies = field(default_factory=TableFamilies)
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():

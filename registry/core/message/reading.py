@@ -112,9 +112,7 @@ class Reading:
             envelope.database_table,
             _text(self.place(envelope.database_table)),
         )
-        return said if envelope.table is None or envelope.table.source is None else name_table(
-            said, names_outside(self.reading_options.table)
-        )  # fmt: skip
+        return name_table(said, names_outside(self.reading_options.table)) if envelope.takes_table else said
 
     @cached_property
     def event_time(self) -> EventTime:

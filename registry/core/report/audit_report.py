@@ -14,6 +14,7 @@ from cdc_contracts import __version__
 from cdc_contracts.registry.core.common.errors import LedgerError
 from cdc_contracts.registry.core.common.thresholds import split_words
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.contract.version_ranges import TIMES, VersionRange, VersionRanges
 from cdc_contracts.registry.core.message.envelope_times import instant
 from cdc_contracts.registry.core.report.cause_findings import describe_findings
@@ -158,8 +159,9 @@ def build_report(
     runs = proven_runs(tally)
     overlaps = count_overlaps(tally)
     source = _read_by(read.source, applied.validation)
+    families = applied.validation.reading_options.families if applied.validation is not None else TableFamilies()
     context = FindingContext(
-        tally, catalogue, contract, source, overlaps, show_values, runs, ranged=versions is not None
+        tally, catalogue, contract, source, overlaps, show_values, runs, versions is not None, families
     )
     return Report(
         tool=f"cdc-contracts {__version__}",

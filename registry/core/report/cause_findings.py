@@ -87,7 +87,11 @@ class _Described:
 
     def _of_table(self, table: str) -> TableFinding:
         key = FindingKey(*next(iter(self.cause.findings)), table)
-        return TableFinding(table, key.fingerprint, self._unions[table].messages, self.context.tally.readable[table])
+        messages, family = self._unions[table].messages, self.context.families.family_of(table)
+        return TableFinding(
+            table, key.fingerprint, messages, self.context.tally.readable[table],
+            family=UNSET if family is None else family,
+        )  # fmt: skip
 
     def _describe(self, fault: Fault) -> ReportedFinding:
         """Return one fault as a finding, with the onset of the cause."""

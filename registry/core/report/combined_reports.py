@@ -9,6 +9,7 @@ from typing import TypeVar
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.core.report.recorded_evidence import evidence_of, threshold_of
 from cdc_contracts.registry.core.report.report_model import (
     DeclaredRange,
@@ -87,20 +88,30 @@ def _profiles(reports: Sequence[Report]) -> tuple[ReportedTopic, ...] | UnsetTyp
 def _source(reports: Sequence[Report]) -> ReportSource:
     sources = [report.source for report in reports]
     by_topic = {topic: report for report in reports for topic in report.source.topics or ()}
-    found = {topic: report.detection for topic, report in by_topic.items() if report.detection}
+    known = {topic: one for source in sources for topic, one in (source.detections or {}).items()}
+    found = {topic: report.detection for topic, report in by_topic.items() if report.detection} | known
     return replace(
         sources[0],
         topics=tuple(topic for source in sources for topic in source.topics or ()),
         ranges={topic: found for source in sources for topic, found in (source.ranges or {}).items()},
-        contracts={topic: _contract_of(report) for topic, report in by_topic.items()},
+        contracts={topic: name_contract(report.contract, found.get(topic)) for topic, report in by_topic.items()},
         detections=found or UNSET,
     )
 
 
-def _contract_of(report: Report) -> str:
+def with_detections(report: Report, found: Mapping[str, ReportedDetection]) -> Report:
+    """Return the report of several topics that were read by one contract, with what was detected in each of them."""
+    if not found:
+        return report
+    contracts = {topic: name_contract(report.contract, one) for topic, one in found.items()}
+    return replace(report, detection=None, source=replace(report.source, contracts=contracts, detections=dict(found)))
+
+
+def name_contract(declared: str, found: ReportedDetection | None) -> str:
     """Return the contract of a topic, declared or detected."""
-    found = report.detection
-    return report.contract if not found else f"{report.contract}: {found.reference or found.verdict}"
+    if found is None:
+        return declared
+    return f"{declared}: {found.reference or (found.verdict if found.messages else 'no messages')}"
 
 
 def _coverage(parts: Sequence[RangeCoverage]) -> RangeCoverage:

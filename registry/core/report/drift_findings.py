@@ -14,6 +14,7 @@ from cdc_contracts.registry.core.common.pointers import follow, split_pointer
 from cdc_contracts.registry.core.common.similar_names import similar_names
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.message.envelope_times import instant
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.transport import open_transport
@@ -71,6 +72,7 @@ class FindingContext:
     show_values: bool = False
     runs: Mapping[Source, Sequence[Run]] = field(default_factory=dict)
     ranged: bool = False
+    families: TableFamilies = field(default_factory=TableFamilies)
 
     def source_of(self, version: Version, finding: FindingTally) -> str | None:
         """Return the source of a version's facts about the kinds of source in the partitions of a finding."""

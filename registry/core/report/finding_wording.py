@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.common.safe_text import visible
+from cdc_contracts.registry.core.contract.table_families import name_together
 from cdc_contracts.registry.core.report.report_wording import PROFILE, count_of, place, places, share
 from cdc_contracts.registry.core.report.reported_findings import ReportedFinding
 
@@ -22,18 +23,25 @@ def subject_line(finding: ReportedFinding) -> str:
 
 
 def table_name(finding: ReportedFinding) -> str:
-    """Return the table of a finding, or how many it is on."""
+    """Return the table of a finding, or how many it is on, with the name of their family if they have one."""
     if finding.tables:
-        return count_of(len(finding.tables), "table")
+        several = count_of(len(finding.tables), "table")
+        families = {one.family for one in finding.tables}
+        family = families.pop() if len(families) == 1 else UNSET
+        return f"{visible(family)} ({several})" if family else several
     return "any table" if finding.table is None else visible(finding.table)
 
 
 def table_words(finding: ReportedFinding) -> str:
-    """Return the first of several tables of a finding, new ones if others are known; nothing for other findings."""
+    """Return the first of several tables of a finding, new ones if others are known; nothing for other findings.
+
+    Tables of a family are named once, as are those whose names differ in digits only.
+    """
     tables = finding.tables or ()
     new = [one for one in tables if not one.known]
-    names = ", ".join(visible(one.table) for one in new[:_MOST_TABLES])
-    more = f" and {len(new) - _MOST_TABLES:,} more" if len(new) > _MOST_TABLES else ""
+    found = name_together((one.table, one.family or None) for one in new)
+    names = ", ".join(map(visible, found[:_MOST_TABLES]))
+    more = f" and {len(found) - _MOST_TABLES:,} more" if len(found) > _MOST_TABLES else ""
     known = len(tables) - len(new)
     return f"new: {names}{more}; {known:,} known" if known else f"{names}{more}"
 

@@ -32,12 +32,14 @@ from cdc_contracts.registry.core.report.html_markup import (
 from cdc_contracts.registry.core.report.html_profile import profile_section
 from cdc_contracts.registry.core.report.report_model import Ledger, PartitionLedger, Report
 from cdc_contracts.registry.core.report.report_wording import (
+    contracts_of,
     count_of,
     counts_of,
     detected,
     detections_of,
     evidence_list,
     headline,
+    heaviest,
     notes,
     period,
     source_words,
@@ -142,7 +144,7 @@ def _ledger(ledger: Ledger) -> Markup:
     partitions, counts = ledger.partitions, counts_of(ledger)
     if not partitions:
         return element("p", "Nothing was validated.", class_="none")
-    rows = [_partition_row(one, counts) for one in partitions[:_MOST_PARTITIONS]]
+    rows = [_partition_row(one, counts) for one in heaviest(partitions, _MOST_PARTITIONS)]
     whole = [_sum_row(ledger, counts)]
     keys = [element("li", shares_strip([(part, 1)]), part) for part in counts[1:]]
     few = len(rows) <= _MOST_IN_SIGHT
@@ -212,9 +214,8 @@ def _footer(report: Report) -> Markup:
 
 def contract_facts(report: Report) -> Markup:
     """Return what is known of the contract, or of the contract of each topic."""
-    contracts = list((report.source.contracts or {}).items())
     declared = name_of(report.contract) if report.contract != "auto" else element("span", _NOT_DECLARED)
-    by_topic = [(visible(topic), name_of(contract)) for topic, contract in contracts[:_MOST_TOPICS]]
+    by_topic = [(topics, name_of(contract)) for topics, contract in contracts_of(report)]
     found = list(detections_of(report))
     proven = [join([name_of(name), f" {count:,}"]) for name, count in report.versions_seen.items() if count]
     undecided = report.versions_undecided
@@ -225,7 +226,6 @@ def contract_facts(report: Report) -> Markup:
             ("Fit one version only", join(proven, ", ") if proven else None),
             ("Fit several versions", f"{undecided:,}" if undecided else None),
         ]),
-        more(len(contracts) - _MOST_TOPICS, "topics"),
         *(_topic(topic, detection) if topic else _support(detection) for topic, detection in found[:_MOST_TOPICS]),
     ])  # fmt: skip
 

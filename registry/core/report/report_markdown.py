@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import UnsetType
@@ -22,11 +22,13 @@ from cdc_contracts.registry.core.report.finding_wording import (
 )
 from cdc_contracts.registry.core.report.report_model import Ledger, Report, VersionSwitch
 from cdc_contracts.registry.core.report.report_wording import (
+    contracts_of,
     counts_of,
     detected,
     detections_of,
     evidence_list,
     headline,
+    heaviest,
     notes,
     place,
     source_words,
@@ -57,7 +59,7 @@ def render_markdown(report: Report) -> str:
         f"### {mark} {report.verdict.upper()}: {literal(headline(report))}",
         literal(f"Audit of {source_words(report)}."),
         *(f"> {literal(note)}" for note in notes(report)),
-        *_contracts(report.source.contracts or {}),
+        *_contracts(contracts_of(report)),
         *(part for topic, found in list(detections_of(report))[:_MOST_ROWS] for part in _detection(topic, found)),
         _ledger(report.ledger),
         *_switches(report.switches),
@@ -94,14 +96,10 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, names: int) ->
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, rule, *rows])
 
 
-def _contracts(contracts: Mapping[str, str]) -> list[str]:
-    """Say which topic is validated against which contract, where there are several."""
-    if not contracts:
-        return []
-    rows = [[code(topic), code(contract)] for topic, contract in list(contracts.items())[:_MOST_ROWS]]
-    more = len(contracts) - _MOST_ROWS
-    rest = f"\n\nand {more:,} more topics" if more > 0 else ""
-    return [_table(("topic", "contract"), rows, names=2) + rest]
+def _contracts(contracts: Sequence[tuple[str, str]]) -> list[str]:
+    """Say which topics are validated against which contract, where there are several topics."""
+    rows = [[code(topics), code(contract)] for topics, contract in contracts[:_MOST_ROWS]]
+    return [_table(("topics", "contract"), rows, names=2)] if rows else []
 
 
 def _detection(topic: str | None, detection: ReportedDetection) -> list[str]:
@@ -126,7 +124,7 @@ def _ledger(ledger: Ledger) -> str:
             f"{one.start}..{one.end}",
             *(f"{getattr(one, name):,}" for name in names),
         ]
-        for one in partitions[:_MOST_PARTITIONS]
+        for one in heaviest(partitions, _MOST_PARTITIONS)
     ]
     if len(partitions) > 1:
         gaps = sum(one.gaps for one in partitions)

@@ -11,11 +11,18 @@ from msgspec import UNSET
 from cdc_contracts.registry.core.common.exit_codes import DRIFT, PASS
 from cdc_contracts.registry.core.common.findings import INFO
 from cdc_contracts.registry.core.common.safe_text import sentence, visible
+from cdc_contracts.registry.core.contract.table_families import name_together
 from cdc_contracts.registry.core.detect.reported_detection import EvidencePlace, ReportedDetection, ReportedEvidence
 from cdc_contracts.registry.core.report.contradicted_runs import describe_contradicted
 from cdc_contracts.registry.core.report.fraction_notes import fraction_notes
 from cdc_contracts.registry.core.report.option_notes import option_notes
-from cdc_contracts.registry.core.report.report_model import Ledger, Report, UnprovenVersion, VersionSwitch
+from cdc_contracts.registry.core.report.report_model import (
+    Ledger,
+    PartitionLedger,
+    Report,
+    UnprovenVersion,
+    VersionSwitch,
+)
 from cdc_contracts.registry.core.report.reported_findings import ExampleMessage, ReportedMoment
 from cdc_contracts.registry.core.report.reported_kinds import kind_notes
 from cdc_contracts.registry.core.report.vote_notes import vote_notes
@@ -119,6 +126,8 @@ def _contracts_of(report: Report) -> str:
     found = report.detection
     mixed = report.contract == "auto" and found and found.verdict == "mixed" and not found.subject
     several = len(contracts) > 1 or mixed or report.versions
+    if len(contracts) == 1 and not several:
+        return visible(contracts.pop().removeprefix("auto: "))
     return "their contracts" if several else _changing_contract(report) or contract_name_of(report)
 
 
@@ -213,10 +222,38 @@ def known(report: Report) -> int:
 
 
 def detections_of(report: Report) -> Iterator[tuple[str | None, ReportedDetection]]:
-    """Yield what was detected: in each of several topics, or in the whole run."""
+    """Yield what was detected: in each of several topics, or in the whole run.
+
+    Of topics with the same result, that of the topic with the most messages stands for all.
+    """
     if report.detection:
         yield None, report.detection
-    yield from (report.source.detections or {}).items()
+    alike: dict[str, list[tuple[str, ReportedDetection]]] = {}
+    for topic, found in (report.source.detections or {}).items():
+        alike.setdefault(detected(found), []).append((topic, found))
+    for entries in sorted(alike.values(), key=len, reverse=True):
+        topic, found = max(entries, key=lambda entry: entry[1].messages)
+        yield topic if len(entries) == 1 else f"{len(entries):,} topics such as {topic}", found
+
+
+def contracts_of(report: Report) -> list[tuple[str, str]]:
+    """Return the topics of each contract, in few words, if there are several topics."""
+    by_contract: dict[str, list[str]] = {}
+    for topic, contract in (report.source.contracts or {}).items():
+        by_contract.setdefault(contract, []).append(topic)
+    return [
+        (_some(name_together(((topic, None) for topic in topics), "topic")), contract)
+        for contract, topics in sorted(by_contract.items(), key=lambda entry: -len(entry[1]))
+    ]
+
+
+def heaviest(partitions: Sequence[PartitionLedger], most: int) -> list[PartitionLedger]:
+    """Return the partitions that are shown of many: those with the most messages that do not conform, in order."""
+    if len(partitions) <= most:
+        return [*partitions]
+    ranked = sorted(partitions, key=lambda one: -(one.quarantined + (one.contradicted or 0)))
+    shown = {(one.topic, one.partition) for one in ranked[:most]}
+    return [one for one in partitions if (one.topic, one.partition) in shown]
 
 
 def detected(detection: ReportedDetection) -> str:

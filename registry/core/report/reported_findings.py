@@ -121,6 +121,8 @@ class TableFinding(Struct, frozen=True, forbid_unknown_fields=True):
     """Readable records of the table."""
     known: Sometimes[bool] = UNSET
     """True where the baseline has the finding on this table; absent otherwise."""
+    family: Sometimes[str] = UNSET
+    """The sharded family that the table is of by the settings; absent where it is of none."""
 
 
 class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):

@@ -147,6 +147,14 @@ class ValidationContext:
             return self
         return replace(self, reading_options=self.reading_options.stating(options), made={})
 
+    def with_table(self, name: str) -> ValidationContext:
+        """Return the same with a table for messages that name none, if there are any and no option names it."""
+        beside = (version for subject in self.beside for version in self.catalogue.versions(subject))
+        nameless = any(version.meaning.envelope.takes_table for version in (*self.validated, *beside))
+        if not nameless or self.reading_options.table is not None:
+            return self
+        return replace(self, reading_options=replace(self.reading_options, table=name), made={})
+
     def at(self, topic: str, partition: int, offset: int, timestamp: int | None) -> ValidationContext:
         """Return the context for the record at these coordinates; `timestamp` is in microseconds."""
         found = self.ranges.find(topic, partition, offset, timestamp) if self.ranges is not None else None

@@ -62,7 +62,7 @@ def test_a_report_of_drift_has_its_ledger_and_its_findings_as_tables():
 def test_topics_of_several_contracts_have_a_table():
     text = render_markdown(example("several"))
     contracts, *_ = tables_of(text)
-    assert contracts == [["topic", "contract"], ["orders", "dts/canal@2"], ["payments", "auto: drs/json@2"]]
+    assert contracts == [["topics", "contract"], ["orders", "dts/canal@2"], ["payments", "auto: drs/json@2"]]
     assert "**Contract of <code>payments</code>:** drs/json@2 (likely, not proven); equal on every message: " in text
 
 
