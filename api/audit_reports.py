@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cdc_contracts.api.frozen_values import freeze_document
 from cdc_contracts.api.results import AuditReport, ReportedDrift
 
 
@@ -22,7 +21,7 @@ def read_report(document: Mapping[str, Any]) -> AuditReport:
         quarantined=ledger["quarantined"],
         changes=ledger["changes"],
         findings=tuple(map(_read_finding, document["findings"])),
-        document=freeze_document(document),
+        _document=document,
     )
 
 

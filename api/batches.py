@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -92,7 +91,7 @@ class BatchValidator:
             ReadRange(ReportSource(kind="dataframe"), {}),
             fail_on=fail_on,
         )
-        return read_report(json.loads(json.dumps(write_document(report))))
+        return read_report(write_document(report))
 
     def decode(self, messages: Messages) -> DecodedBatch:
         """Return the rows of messages. Raises UsageError as `read_batches`."""

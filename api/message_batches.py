@@ -51,7 +51,15 @@ def _gather(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
     while some := list(islice(records, BATCH_ROWS)):
         values, keys = zip(*some, strict=True)
         columns = {"value": values} if not any(keys) else {"value": values, "key": keys}
-        yield pa.RecordBatch.from_pydict({name: pa.array(held, pa.large_binary()) for name, held in columns.items()})
+        yield pa.RecordBatch.from_arrays([_as_binary(held) for held in columns.values()], [*columns])
+
+
+def _as_binary(held: Sequence[bytes | None]) -> pa.Array:
+    """Return values as Arrow holds them; those of more than 2 GB need long offsets."""
+    import pyarrow as pa
+
+    found = pa.array(held, pa.binary())
+    return found if isinstance(found, pa.Array) else pa.array(held, pa.large_binary())
 
 
 def _columns(messages: Any) -> Iterator[pa.RecordBatch]:
@@ -115,7 +123,7 @@ def _with_coordinates(batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
     kinds = {"key": pa.binary(), "timestamp": pa.timestamp("us", tz="UTC"), "timestampType": pa.int32()}
     for name in (name for name in _OPTIONAL if name in names):
         columns[name] = _cast(batch, name, kinds[name]) if name in kinds else batch.column(name)
-    return pa.RecordBatch.from_pydict(columns)
+    return pa.RecordBatch.from_arrays([*columns.values()], [*columns])
 
 
 def _refuse_no_values(names: Sequence[str]) -> None:

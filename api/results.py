@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Literal, NoReturn
 
-from cdc_contracts.api.frozen_values import FrozenDict
+from cdc_contracts.api.frozen_values import FrozenDict, freeze_document
 from cdc_contracts.api.html_views import show_images, show_lines
 from cdc_contracts.registry.core.common.errors import UndecidedError, UsageError
 from cdc_contracts.registry.core.tables.canonical.python_values import PythonValue
@@ -267,7 +268,7 @@ class ReportedDrift(Finding):
         return f"{self.severity} {self.rule}: {self.sentence} ({of}, first at offset {self.first[2]})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AuditReport:
     """The result of the validation of many messages; `str()` is a text for people.
 
@@ -290,8 +291,13 @@ class AuditReport:
     """Rows of the conforming messages."""
     findings: tuple[ReportedDrift, ...]
     """The most severe and most frequent first."""
-    document: Mapping[str, Any] = field(repr=False)
-    """The whole report, as `cdc-contracts audit --json` writes it."""
+    _document: Mapping[str, Any] = field(repr=False, hash=False)
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """The whole report, as `cdc-contracts audit --json` writes it."""
+        found: Mapping[str, Any] = freeze_document(self._document)
+        return found
 
     @property
     def ok(self) -> bool:

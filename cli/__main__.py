@@ -9,6 +9,7 @@ try:  # noqa: SIM105  every import before this one takes longer than a signal ma
 except ValueError:  # imported by another thread than the main one, which alone handles signals
     pass
 
+import os
 import sys
 from typing import Final
 
@@ -31,6 +32,7 @@ KEEPING: Final = frozenset({"lint", "ci"})
 
 def main() -> int:
     """Run the command that this process was started with, and return its exit code."""
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else it reads what every package here declares
     collect_rarely()
     if not KEEPING.isdisjoint(sys.argv[1:2]):
         stop_collecting()

@@ -15,7 +15,6 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
-from cdc_contracts.spark_checks.engines.repeat_search import FoundRepeats, RepeatSearch
 from cdc_contracts.spark_checks.engines.stopping import Stop
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
 from cdc_contracts.spark_checks.tasks.spark_tasks import TaskCount, Watch, Work
@@ -23,6 +22,8 @@ from cdc_contracts.spark_checks.tasks.task_shares import ShareWork
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
+
+    from cdc_contracts.spark_checks.engines.repeat_search import FoundRepeats, RepeatSearch
 
 
 class Input(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import pyarrow as pa
 
@@ -17,13 +17,14 @@ from cdc_contracts.registry.core.tables.inference.column_evidence import Inferen
 from cdc_contracts.registry.core.tables.inference.record_evidence import infer_batches
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.spark_checks.engines.engines import Input, TopicRecords
-from cdc_contracts.spark_checks.engines.local_repeat_search import search_in_process
-from cdc_contracts.spark_checks.engines.repeat_search import FoundRepeats, RepeatSearch
 from cdc_contracts.spark_checks.engines.stopping import Stop
 from cdc_contracts.spark_checks.kafka.consumer import open_reader
 from cdc_contracts.spark_checks.kafka.offsets import Limits, Range
 from cdc_contracts.spark_checks.tasks.spark_tasks import TaskCount, Watch, Work
 from cdc_contracts.spark_checks.tasks.task_shares import ShareWork
+
+if TYPE_CHECKING:
+    from cdc_contracts.spark_checks.engines.repeat_search import FoundRepeats, RepeatSearch
 
 
 @dataclass
@@ -78,6 +79,9 @@ class LocalEngine:
         return _results(work(iter(range(shares))))
 
     def find_repeats(self, search: RepeatSearch) -> Iterable[FoundRepeats]:
+        # imported here, as an audit needs no Parquet writer
+        from cdc_contracts.spark_checks.engines.local_repeat_search import search_in_process
+
         return [search_in_process(search)]
 
     def halt(self) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,6 +23,8 @@ _NOT_PLAIN: Final = re.compile(rb"[^A-Za-z0-9_-]")
 _CUT_ESCAPE: Final = re.compile(r"%[0-9A-F]?$")
 _MOST_CHARACTERS: Final = 200
 _UNNAMED: Final = "(unnamed)"  # cannot be an encoded name
+_RISING: Final = ("offset", "event_time", "process_time", "kafka_timestamp")
+"""Columns whose values mostly rise from row to row, as `changes/` names them; in typed tables they begin with `_`."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class TableWriter:
             filesystem.create_dir(f"{root}/{self._folder}", recursive=True)
             self._writer = pq.ParquetWriter(
                 f"{root}/{self._path}", self._schema, filesystem=filesystem, compression=COMPRESSION,
-                write_statistics=_single_values(self._schema),
+                **_written_as(self._schema),
             )  # fmt: skip
         table = pa.Table.from_batches(self._waiting, self._schema)
         self._rows += table.num_rows
@@ -146,19 +148,38 @@ class TableWriter:
         self._bytes = 0
 
 
-def _single_values(fields: Iterable[pa.Field], above: str = "") -> list[str]:
-    """Return the paths of the columns that have one value for each row.
+def _written_as(schema: pa.Schema) -> dict[str, Any]:
+    """Return how Parquet writes columns: what rises by its steps, all else by a dictionary, as far as that pays.
 
-    No reader skips rows by the least and the greatest entry of lists or maps, and these cost a seventh of a write.
+    Steps take a tenth of the time of a dictionary of values that are all different, and hardly any space. No reader
+    skips rows by the least and the greatest entry of lists or maps, and these cost a seventh of a write.
     """
-    found: list[str] = []
+    rising = [
+        one.name
+        for one in schema
+        if one.name.removeprefix("_") in _RISING and (pa.types.is_int64(one.type) or pa.types.is_timestamp(one.type))
+    ]
+    leaves = list(_leaves(schema))
+    return {
+        "use_dictionary": [path for path, _ in leaves if path not in rising] or False,
+        "column_encoding": dict.fromkeys(rising, "DELTA_BINARY_PACKED") or None,
+        "write_statistics": [path for path, single in leaves if single],
+    }
+
+
+def _leaves(fields: Iterable[pa.Field], above: str = "", *, single: bool = True) -> Iterator[tuple[str, bool]]:
+    """Yield the path of each column in a file, and whether it has a single value for each row."""
     for one in fields:
-        path = above + one.name
-        if pa.types.is_struct(one.type):
-            found += _single_values(one.type, f"{path}.")
-        elif not pa.types.is_nested(one.type):
-            found.append(path)
-    return found
+        path, kind = above + one.name, one.type
+        if pa.types.is_struct(kind):
+            yield from _leaves(kind, f"{path}.", single=single)
+        elif pa.types.is_map(kind):
+            entry = (pa.field("key", kind.key_type), pa.field("value", kind.item_type))
+            yield from _leaves(entry, f"{path}.key_value.", single=False)
+        elif pa.types.is_list(kind):
+            yield from _leaves([pa.field("element", kind.value_type)], f"{path}.list.", single=False)
+        else:
+            yield path, single
 
 
 def write_table(place: SinkPlace, table: str, rows: pa.RecordBatch) -> Iterator[FilePart]:

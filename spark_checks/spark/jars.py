@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, Final
-from xml.sax.saxutils import quoteattr
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 
@@ -190,6 +189,8 @@ def _run_ivy(work: Path, settings: str, coordinates: Sequence[str], say: Say) ->
 
 
 def _ivy_module(coordinates: Sequence[str], without: Sequence[str]) -> str:
+    from xml.sax.saxutils import quoteattr  # imported here, as it imports HTTP clients
+
     lines = ['<ivy-module version="2.0"><info organisation="cdc-contracts" module="jars"/>']
     lines += ['<configurations><conf name="default"/></configurations><dependencies>']
     for coordinate in coordinates:
@@ -202,11 +203,15 @@ def _ivy_module(coordinates: Sequence[str], without: Sequence[str]) -> str:
 def _parts(coordinate: str) -> list[str]:
     if not re.fullmatch(r"[\w.-]+:[\w.-]+:[\w.-]+", coordinate):
         raise UsageError("a package is written group:artifact:version", where=coordinate)
+    from xml.sax.saxutils import quoteattr
+
     return [quoteattr(part) for part in coordinate.split(":")]
 
 
 def _ivy_settings(repositories: Sequence[str]) -> str:
     """Return Ivy settings with remote repositories only: a local Maven repository without jars makes Ivy fail."""
+    from xml.sax.saxutils import quoteattr
+
     roots = [os.environ.get(MIRROR), *repositories]
     resolvers = "".join(
         f'<ibiblio name="r{number}" m2compatible="true" timeoutConstraint="patient"'

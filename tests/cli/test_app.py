@@ -381,3 +381,11 @@ def test_the_constant_that_is_kept_apart_for_speed_is_the_same():
 def test_the_entry_point_is_there():
     assert app.PROGRAM == "cdc-contracts"
     assert callable(app.main)
+
+
+def test_an_audit_in_one_process_imports_no_parquet_writer_no_http_client_and_no_format_of_reports():
+    sample = "contracts/dts/canal/v2/samples/delete.json"
+    loaded = modules_of(["audit", "file", sample, "--contract", "dts/canal@2", "--engine", "local"])
+    assert {"pyarrow", "cdc_contracts.spark_checks.engines.local_engine"} <= loaded
+    report = {f"cdc_contracts.registry.core.report.{one}" for one in ("html_page", "report_markdown", "report_junit")}
+    assert loaded & {"pyarrow.parquet", "http.client", "urllib.request", *report} == set()

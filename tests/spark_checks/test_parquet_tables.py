@@ -1,5 +1,6 @@
 """Files of typed tables, without Spark: bounded in memory and open files, in order, and nothing left of a failure."""
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -54,6 +55,42 @@ def test_files_have_the_least_and_the_greatest_of_single_values_and_not_of_entri
             found[column.path_in_schema] = column.is_stats_set and column.statistics.has_min_max
     assert (found["_offset"], found["after.id"], found["offset"], found["op"]) == (True, True, True, True)
     assert [name for name, held in found.items() if held and (".list." in name or ".key_value." in name)] == []
+
+
+def test_what_rises_is_written_by_its_steps_and_all_else_by_a_dictionary(write, tmp_path):
+    files = [tmp_path / write(100, 1).parts[0].path, *(tmp_path / "changes").rglob("*.parquet")]
+    found = {}
+    for file in files:
+        group = pq.ParquetFile(file).metadata.row_group(0)
+        columns = [group.column(number) for number in range(group.num_columns)]
+        found |= {column.path_in_schema: set(column.encodings) - {"RLE", "PLAIN"} for column in columns}
+    steps = {name for name, encodings in found.items() if encodings == {"DELTA_BINARY_PACKED"}}
+    assert steps == {
+        "offset", "event_time", "process_time", "kafka_timestamp", "_offset", "_event_time", "_process_time",
+    }  # fmt: skip
+    rest = {name: encodings for name, encodings in found.items() if name not in steps}
+    assert {name for name, encodings in rest.items() if encodings == {"RLE_DICTIONARY"}} >= {
+        "op", "after.key_value.key", "after.key_value.value", "primary_key.list.element", "_topic", "after.id",
+        "after.text", "_changed.list.element",
+    }  # fmt: skip
+    assert {name: encodings for name, encodings in rest.items() if encodings - {"RLE_DICTIONARY"}} == {}
+
+
+def test_times_and_offsets_that_go_back_or_are_missing_are_read_as_they_were(tmp_path):
+    instants = [0, None, -(2**62), 2**62, 1_700_000_000_000_000, 1_600_000_000_000_000, None]
+    columns = {
+        "offset": pa.array([2**63 - 1, 0, 5, -1, 7, 7, 6]),
+        "event_time": pa.array(instants, pa.timestamp("us", tz="UTC")),
+        "_process_time": pa.array([None] * 7, pa.timestamp("us", tz="UTC")),
+        "position": pa.array([*"abcdef", None]),
+    }
+    writer = TableWriter(SinkPlace(str(tmp_path), "0123456789abcdef", "tok"), "odd", pa.table(columns).schema, "0")
+    writer.write(pa.record_batch(columns))
+    (part,) = writer.close()
+    file = tmp_path / part.path
+    assert pq.read_table(file, partitioning=None).equals(pa.table(columns))
+    read = duckdb.sql(f"select \"offset\", epoch_us(event_time), position from read_parquet('{file}')").fetchall()
+    assert read == list(zip(columns["offset"].to_pylist(), instants, columns["position"].to_pylist(), strict=True))
 
 
 @pytest.mark.parametrize(("waiting", "most_open"), [(64 * 1024 * 1024, 200), (20_000, 200), (20_000, 3)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cdc_contracts.registry.core.common.errors import UsageError
 
@@ -28,6 +29,7 @@ class ContractReference:
         return self.subject if self.selector is None else f"{self.subject}@{self.selector}"
 
 
+@lru_cache(maxsize=1_024)
 def parse_reference(text: str) -> ContractReference:
     """Return what a reference names.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -123,6 +123,7 @@ def rule_id(name: str, cause: str | None = None) -> str:
     return f"{number}.{cause}" if cause else number
 
 
+@lru_cache(maxsize=4_096)
 def find_cause(rule: str) -> DriftCause | None:
     """Return how a class describes the cause in a rule id, such as `D01.utf8`; None if it does not."""
     number, _, name = rule.partition(".")

@@ -44,7 +44,6 @@ from cdc_contracts.registry.core.engine.columns.value_flags import (
     ValueFlag,
     asked_flags,
     column_flags,
-    is_asked,
     kind_flags,
 )
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, CachedVerdict, RecordGroup
@@ -257,10 +256,9 @@ class FastValidator:
         whole = {pointer: whole_records(decoded_batch, rows) for pointer, rows in decoded_batch.rows.items()}
         for (pointer, index), values in columns.items():
             rows = decoded_batch.rows[pointer]
-            uses = tuple(dict.fromkeys(use for use in rows.image.columns[index].uses if use is not None))
-            own = column_flags(decoded_batch, rows, index, values, uses, whole[pointer])
+            own = column_flags(decoded_batch, rows, index, values, whole[pointer])
             own += asked_flags(decoded_batch, rows, index, values, plan.asked_columns)
-            if is_asked(rows.image, rows.image.columns[index].name, self._claims.asked):
+            if rows.image.places[index] in self._claims.asked:
                 own += kind_flags(decoded_batch, rows, index, values)
             if self._validated_messages is not None and own:
                 readers |= readers_of_flags(rows, index, own)

@@ -83,6 +83,8 @@ class Batch:
     @cached_property
     def timestamps(self) -> NDArray[np.int64]:
         """Microseconds per record; the least integer where there is none."""
+        if "timestamp" not in self.records.schema.names:
+            return np.full(len(self), NO_TIMESTAMP)
         column = self.column("timestamp", INSTANT).cast(pa.int64())
         return pc.fill_null(column, NO_TIMESTAMP).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
@@ -183,6 +185,10 @@ NO_TIMESTAMP: Final = -(2**63)
 def cut(records: pa.RecordBatch) -> Iterator[Batch]:
     """Yield a record batch in parts small enough to hold their texts: by count and by bytes of values."""
     total, start = records.num_rows, 0
+    if total <= BATCH_ROWS and records.column("value").nbytes <= MOST_BYTES:
+        if total:
+            yield Batch(records)
+        return
     even = -(-total // max(1, -(-total // BATCH_ROWS)))
     lengths = pc.fill_null(pc.binary_length(records.column("value")), 0).to_numpy(zero_copy_only=False)
     reach: NDArray[Any] = np.cumsum(lengths, dtype=np.int64)

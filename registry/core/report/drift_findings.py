@@ -182,12 +182,13 @@ def _similar(
     if version is None:
         return []
     above, name = _names(key.path)[:-1], key.path.rpartition("/")[2]
-    own = {path[-1] for path in known_members(version) if path[:-1] == above}
     beside = follow(message, above) if message is not None else None
-    if key.name == "unknown-field":
-        return similar_names(name, own)
-    if key.name == "missing-field" and isinstance(beside, dict):
-        return similar_names(name, set(beside) - own)
+    if key.name in ("unknown-field", "missing-field"):
+        own = {path[-1] for path in known_members(version) if path[:-1] == above}
+        if key.name == "unknown-field":
+            return similar_names(name, own)
+        if isinstance(beside, dict):
+            return similar_names(name, set(beside) - own)
     if key.name == "unknown-table":
         return sorted({expected.partition(_NEAREST)[2] for expected in finding.expected} - {""})
     if key.name == "unknown-enum":
@@ -215,8 +216,10 @@ def _explained_by(
     context: FindingContext, key: FindingKey, finding: FindingTally, onset: Onset, version: Version | None
 ) -> ExplainingStatement | None:
     """Return the DDL message that changed the column, or the table, that the finding is about."""
+    if key.table is None or not context.tally.statements:
+        return None
     column = _column(key, version)
-    if key.table is None or (column is None and key.name not in _OF_TABLES):
+    if column is None and key.name not in _OF_TABLES:
         return None
     found = explaining_statement(context.tally.statements, key.table, column, onset.begins)
     if found is None:

@@ -5,26 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.core.common.atomic_files import check_place, place_of, write_whole
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.core.report.html_page import render_page
-from cdc_contracts.registry.core.report.json_documents import render_json
-from cdc_contracts.registry.core.report.report_junit import render_junit
-from cdc_contracts.registry.core.report.report_markdown import render_markdown
-from cdc_contracts.registry.core.report.report_model import Report
-from cdc_contracts.registry.core.report.stored_reports import write_document
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.core.report.report_model import Report
 
 
 def render_report(report: Report) -> str:
     """Return the report as the JSON document that its schema describes."""
+    from cdc_contracts.registry.core.report.json_documents import render_json
+    from cdc_contracts.registry.core.report.stored_reports import write_document
+
     return render_json(write_document(report))
 
 
+def _render_page(report: Report) -> str:
+    from cdc_contracts.registry.core.report.html_page import render_page
+
+    return render_page(report)
+
+
+def _render_markdown(report: Report) -> str:
+    from cdc_contracts.registry.core.report.report_markdown import render_markdown
+
+    return render_markdown(report)
+
+
+def _render_junit(report: Report) -> str:
+    from cdc_contracts.registry.core.report.report_junit import render_junit
+
+    return render_junit(report)
+
+
 KINDS: Final[Mapping[str, Callable[[Report], str]]] = MappingProxyType(
-    {".json": render_report, ".html": render_page, ".md": render_markdown, ".xml": render_junit}
+    {".json": render_report, ".html": _render_page, ".md": _render_markdown, ".xml": _render_junit}
 )
+"""What renders a report by the ending of its file; a run without report files imports none of it."""
 
 
 def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None:

@@ -130,6 +130,8 @@ class TableShapes:
         for group in sorted(self.seen, key=_name):
             shapes = self.seen[group]
             wanted = dict(group.listed if group.listed is not None else _first(shapes))
+            if len(shapes) == 1 and wanted == dict(*shapes):
+                continue
             # A listed column that only rows of other kinds have is not part of rows of this kind.
             of_any = had[group.table, group.subject, group.listed]
             of_kind = had[group.table, group.subject, group.listed, group.kind]

@@ -61,20 +61,30 @@ def _the_one(found: tuple[CoverageItem, ...]) -> tuple[CoverageItem, ...]:
     return found
 
 
-def coverage_gaps(rule_coverage: RuleCoverage, catalogue: Catalogue) -> Iterator[CoverageGap]:
-    """Yield what no record exercised of the contracts that occurred, the versions of one subject together.
+def coverage_gaps(rule_coverage: RuleCoverage, catalogue: Catalogue) -> tuple[CoverageGap, ...]:
+    """Return what no record exercised of the contracts that occurred, the versions of one subject together.
 
     Subjects of which only messages without rows stood among those of another are left out.
     """
+    return _gaps_of(frozenset(rule_coverage), catalogue)
+
+
+@lru_cache(maxsize=256)
+def _gaps_of(exercised: frozenset[CoverageItem], catalogue: Catalogue) -> tuple[CoverageGap, ...]:
+    """Return the gaps that remain; small batches of one stream exercise the same, one after the other."""
+    return tuple(_find_gaps(exercised, catalogue))
+
+
+def _find_gaps(exercised: frozenset[CoverageItem], catalogue: Catalogue) -> Iterator[CoverageGap]:
     met: dict[str, list[Version]] = {}
-    for contract in sorted({one.contract for one in rule_coverage}):
+    for contract in sorted({one.contract for one in exercised}):
         version = catalogue.version(contract)
         met.setdefault(version.subject, []).append(version)
     among_others = {name for versions in met.values() for one in versions for name in one.meaning.control_of}
     for subject, versions in met.items():
         versions.sort(key=lambda version: version.number)
         contracts = {version.reference for version in versions}
-        seen = {(one.kind, one.name) for one in rule_coverage if one.contract in contracts}
+        seen = {(one.kind, one.name) for one in exercised if one.contract in contracts}
         if subject not in among_others or any((OP, op) in seen for op in ROW_OPS):
             yield from _unexercised(versions, seen)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from operator import eq
 from typing import Any
 
@@ -55,17 +55,22 @@ def text_flags(
     ]
 
 
-def object_flags(decoded_batch: DecodedBatch, asked: Collection[str]) -> list[tuple[ValueFlag, Mask]]:
+def object_flags(decoded_batch: DecodedBatch, asked: frozenset[str]) -> list[tuple[ValueFlag, Mask]]:
     """Mark the records in which a member that may be of any kind is an object with a member where subjects look."""
     value_flags: list[tuple[ValueFlag, Mask]] = []
     for pointer, values in decoded_batch.members.items():
-        below = [at for at in sorted(asked) if at.startswith(f"{pointer}/")]
+        below = _places_below(asked, pointer)
         objects = [open_odd(value) for value in values] if below else []
         for at in below if any(objects) else ():
             parts = split_pointer(at)[len(split_pointer(pointer)) :]
             held = (follow(one, parts) is not ABSENT for one in objects)
             value_flags.append((("below", at), np.fromiter(held, np.bool_, len(objects))))
     return value_flags
+
+
+@lru_cache(maxsize=1_024)
+def _places_below(places: frozenset[str], pointer: str) -> tuple[str, ...]:
+    return tuple(at for at in sorted(places) if at.startswith(f"{pointer}/"))
 
 
 def relation_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[ValueFlag, Mask]]:

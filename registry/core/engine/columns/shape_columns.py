@@ -127,8 +127,7 @@ def pool_columns(decoded_batch: DecodedBatch, value_columns: ValueColumns, plan:
         source = kind if isinstance(kind, str) else None
         stand_ins = None if plan.absent is None else stand_ins_of(plan.absent, source, pointer)
         for index, column, values in column_of(rows):
-            uses = tuple(dict.fromkeys(use for use in column.uses if use is not None))
             columns[pointer, index] = value_columns.add(
-                values, column.decoder, uses, full=rows.image.full, stand_ins=stand_ins
+                values, column.decoder, column.own_uses, full=rows.image.full, stand_ins=stand_ins
             )
     return columns

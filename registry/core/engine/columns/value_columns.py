@@ -163,17 +163,18 @@ class ValueColumns:
         if isinstance(values, ScannedValues):
             column = _open_scanned(values.widened())
         else:
-            kept = any(use.form.wire & STRUCTURE for use in uses)
+            of_any = decoder in (decoder_kinds.RAW, decoder_kinds.WIDE)
+            kept = of_any and any(use.form.wire & STRUCTURE for use in uses)
             column = _open_parsed(values, decoder, full=full, structures=kept)
         if stand_ins is not None:
             column = _leave_out(column, total, stand_ins)
         for use in uses:
-            foreign = frozenset(column.kinds) - use.form.wire
-            flags = column.values.flag_kinds(foreign) if foreign else None
+            wire = use.form.wire
+            flags = None if wire.issuperset(column.kinds) else column.values.flag_kinds({*column.kinds} - wire)
             value_column = self._pools.get(use)
             if value_column is None:
                 value_column = self._pools[use] = _ValueColumn(use)
-            offset = value_column.add(column.values.of_wire(use.form.wire))
+            offset = value_column.add(column.values.of_wire(wire))
             column.chunks[use] = Chunk(value_column, offset, len(column.values), column.held, total, flags)
         return column
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.common.json_structures import ArrayText, ObjectText
-from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, Rows
-from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse, Image
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.layouts.parsed_values import KIND_NAMES
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import AskedColumn
 from cdc_contracts.registry.core.validate.table_constraints import ZERO_DATE
@@ -22,7 +21,10 @@ ValueFlag = tuple[Any, ...]
 Mask = NDArray[np.bool_]
 ODD: Final = "odd"
 """The first part of the flag of an array or an object."""
-_UNUSUAL: Final = (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG, Flag.NO_INSTANT, Flag.NO_SCALE, Flag.NOT_WHOLE)
+_UNUSUAL: Final = tuple(
+    map(int, (Flag.BROKEN, Flag.NOTED, Flag.TOO_LONG, Flag.NO_INSTANT, Flag.NO_SCALE, Flag.NOT_WHOLE))
+)
+_INVALID: Final = int(Flag.INVALID)
 _MARKED: Final = (*_UNUSUAL, *KIND_NAMES)
 
 
@@ -31,7 +33,6 @@ def column_flags(
     rows: Rows,
     index: int,
     values: ColumnValues,
-    uses: Sequence[FormUse],
     whole: Mask | None,
 ) -> list[tuple[ValueFlag, Mask]]:
     """Mark the records in which a column is absent, or its value has none of its possible forms.
@@ -40,8 +41,10 @@ def column_flags(
     """
     column, pointer = rows.image.columns[index], rows.image.pointer
     value_flags: list[tuple[ValueFlag, Mask]] = []
-    decoded_batch.unfit.update(rows.record_of_row[values.unfit_rows].tolist())
-    value_flags += _odd_flags(decoded_batch, rows, index, values)
+    if values.unfit_rows:
+        decoded_batch.unfit.update(rows.record_of_row[values.unfit_rows].tolist())
+    if values.odd_rows:
+        value_flags += _odd_flags(decoded_batch, rows, index, values)
     if values.present is not None and whole is not None:
         absent = records_of_rows(decoded_batch, rows, ~values.present) & whole
         if absent.any():
@@ -53,17 +56,24 @@ def column_flags(
     if not (column.typed or column.by_kind):
         there = np.ones(rows.total, np.bool_) if values.present is None else values.present
         value_flags.append((("untyped", pointer, column.name), records_of_rows(decoded_batch, rows, there)))
-    value_flags += _constraint_flags(decoded_batch, rows, index, values, uses)
-    for use in uses:
-        flags = values.chunks[use].flags
-        if flags is None:
-            continue
-        result = [flag for flag in np.unique(flags).tolist() if flag >= FIRST_RECORD] if _names_records(use) else []
-        for flag in (*(_MARKED if column.typed else _UNUSUAL), *result):
-            flagged = flags == flag
-            if flagged.any():
-                value_flag = ("value", pointer, column.name, use.form.name, int(flag))
-                value_flags.append((value_flag, records_of_rows(decoded_batch, rows, flagged)))
+    flagged = [(use, flags) for use in column.own_uses if (flags := values.chunks[use].flags) is not None]
+    if column.never_null or flagged:
+        value_flags += _constraint_flags(decoded_batch, rows, index, values, flagged)
+    return value_flags + _form_flags(decoded_batch, rows, index, flagged)
+
+
+def _form_flags(
+    decoded_batch: DecodedBatch, rows: Rows, index: int, flagged: list[tuple[FormUse, NDArray[np.uint8]]]
+) -> list[tuple[ValueFlag, Mask]]:
+    """Mark the records in which the value of a column is unusual in one of its forms."""
+    column, pointer = rows.image.columns[index], rows.image.pointer
+    value_flags: list[tuple[ValueFlag, Mask]] = []
+    for use, flags in flagged:
+        found = np.flatnonzero(np.bincount(flags)).tolist()
+        result = [flag for flag in found if flag >= FIRST_RECORD] if _names_records(use) else []
+        for flag in (*[flag for flag in (_MARKED if column.typed else _UNUSUAL) if flag in found], *result):
+            value_flag = ("value", pointer, column.name, use.form.name, flag)
+            value_flags.append((value_flag, records_of_rows(decoded_batch, rows, flags == flag)))
     return value_flags
 
 
@@ -100,11 +110,6 @@ def asked_flags(
     return kind_flags(decoded_batch, rows, index, values)
 
 
-def is_asked(image: Image, name: str, asked: Collection[str]) -> bool:
-    """Return whether a column of images of one row is at one of some places."""
-    return f"{image.pointer}{join_pointer(name)}" in asked
-
-
 def _odd_flags(
     decoded_batch: DecodedBatch, rows: Rows, index: int, values: ColumnValues
 ) -> list[tuple[ValueFlag, Mask]]:
@@ -124,8 +129,9 @@ def _odd_flags(
 
 
 def _constraint_flags(
-    decoded_batch: DecodedBatch, rows: Rows, index: int, values: ColumnValues, uses: Sequence[FormUse]
-) -> list[tuple[ValueFlag, Mask]]:
+    decoded_batch: DecodedBatch, rows: Rows, index: int, values: ColumnValues,
+    flagged: list[tuple[FormUse, NDArray[np.uint8]]],
+) -> list[tuple[ValueFlag, Mask]]:  # fmt: skip
     """Mark the records in which a column breaks its table contract in something other than its type."""
     column, pointer = rows.image.columns[index], rows.image.pointer
     value_flags: list[tuple[ValueFlag, Mask]] = []
@@ -133,9 +139,9 @@ def _constraint_flags(
         nulls = np.zeros(rows.total, np.bool_)
         nulls[np.arange(rows.total) if values.held is None else values.held] = ~values.valued
         value_flags.append((("null", pointer, column.name), records_of_rows(decoded_batch, rows, nulls)))
-    for use in uses:
-        flags = values.chunks[use].flags if use.declared else None
-        if flags is None or not (invalid := flags == Flag.INVALID).any():
+    for use, flags in flagged:
+        invalid = flags == _INVALID
+        if not use.declared or not invalid.any():
             continue
         zero = np.zeros(rows.total, np.bool_)
         for row in np.flatnonzero(invalid).tolist():

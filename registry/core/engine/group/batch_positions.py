@@ -121,6 +121,8 @@ def read_runs(batches: Iterable[Batch]) -> Mapping[Source, ReadRuns]:
 
 def _runs_of(parts: Sequence[Numbers]) -> ReadRuns:
     offsets = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if len(offsets) == 1:
+        return ReadRuns(offsets, offsets)
     steps = np.diff(offsets)
     if (steps < 1).any():
         offsets = np.sort(offsets)

@@ -8,7 +8,6 @@ from typing import Any
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.discriminator_model import Test
 from cdc_contracts.registry.core.contract.discriminators import Alike, asked_texts, pointers_of
-from cdc_contracts.registry.core.engine.columns.value_flags import is_asked
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.layout_parts import Image, Layout, Leaf
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
@@ -65,7 +64,7 @@ class CommonMembers:
         if isinstance(part, Image):
             held = name == self._plan.types.within or any(column.name == name for column in part.columns)
             if held and name != self._plan.types.within and names[:-1] == split_pointer(holder):
-                return Alike.KIND if is_asked(part, name, self._asked) else Alike.NOTHING
+                return Alike.KIND if pointer in self._asked else Alike.NOTHING
         else:
             held = isinstance(part, Leaf) and isinstance(follow(self._message, split_pointer(holder)), dict)
             if isinstance(part, Leaf) and part.decoder == decoder_kinds.WIDE and pointer in self._asked:

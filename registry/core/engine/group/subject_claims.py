@@ -106,18 +106,19 @@ class Claims:
 
     def foreign(self, numbers: Sequence[int], values: MessageValues) -> Mapping[int, str]:
         """Return, for each value that we cannot read, the subjects of another transport that claim it."""
-        others = [
-            validation.subject
-            for validation in self._scope.others
-            if validation.wire.transport != self._scope.wire.transport
-        ]
-        closed = [number for number in numbers if not _opens(self._scope, values[number])] if others else []
-        return self._claimed(dict.fromkeys(others, np.array(closed, np.int64)), values)
+        closed = [number for number in numbers if not _opens(self._scope, values[number])] if self._unlike else []
+        return self._claimed(dict.fromkeys(self._unlike, np.array(closed, np.int64)) if closed else {}, values)
+
+    @cached_property
+    def _unlike(self) -> tuple[str, ...]:
+        """The subjects of another transport."""
+        own = self._scope.wire.transport
+        return tuple(other.subject for other in self._scope.others if other.wire.transport != own)
 
     def _claimed(self, asked: Mapping[str, NDArray[np.int64]], values: MessageValues) -> dict[int, str]:
         """Return the subjects that claim values, of those asked for each."""
         found: dict[int, list[str]] = {}
-        for validation in self._scope.others:
+        for validation in self._scope.others if asked else ():
             numbers = asked.get(validation.subject, _NONE)
             if len(numbers) <= _FEW:
                 taken = [number for number in numbers.tolist() if validation.claims_value(values[number])]

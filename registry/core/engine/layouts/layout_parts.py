@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.values import Context, ValueForm
 from cdc_contracts.registry.core.values.type_bounds import TypeBound
 
@@ -26,12 +27,20 @@ class FormUse:
     bound: TypeBound | None = None
     declared: bool = False
 
-    @property
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """The hash, made once: each batch looks up the uses of all its columns."""
+        return hash((self.form, self.context, self.lenient, self.bound, self.declared))
+
+    @cached_property
     def takes_all(self) -> bool:
         """Whether every value of the kinds that the form takes is read, and nothing is noted of any."""
         return self.form.takes_all and not self._singles_out
 
-    @property
+    @cached_property
     def takes_all_texts(self) -> bool:
         """Whether every text is a value, its own canonical text, and nothing is noted of any."""
         return self.form.takes_any_text and not self._singles_out
@@ -59,6 +68,11 @@ class LayoutColumn:
     sure: bool = True
     never_null: bool = False
 
+    @cached_property
+    def own_uses(self) -> tuple[FormUse, ...]:
+        """The distinct uses of forms by which some version reads its values."""
+        return tuple(dict.fromkeys(use for use in self.uses if use is not None))
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -85,6 +99,11 @@ class Image:
     op_at: str
     whole_for: frozenset[str]
     named: frozenset[str]
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """The pointer of each column, as far as the image is one row."""
+        return tuple(f"{self.pointer}{join_pointer(column.name)}" for column in self.columns)
 
 
 @dataclass(frozen=True)

@@ -113,13 +113,18 @@ class ScannedColumn(ParsedColumn):
         self.source.library.cdc_count_kinds(self.cells, totals)
         return totals.tolist()
 
+    @cached_property
+    def held(self) -> int:
+        """The kinds of its values, a bit each."""
+        return sum(1 << kind for kind, total in enumerate(self.totals) if total)
+
     def holds(self, kinds: int) -> bool:
         """Return whether there is a value of one of some kinds, a bit each."""
-        return any(total and kinds >> kind & 1 for kind, total in enumerate(self.totals))
+        return bool(self.held & kinds)
 
     def are_all(self, kinds: int) -> bool:
         """Return whether every value is of one of some kinds, a bit each."""
-        return not self.holds(~kinds)
+        return not self.held & ~kinds
 
     @cached_property
     def codes(self) -> tuple[NDArray[np.uint8], list[int]] | None:

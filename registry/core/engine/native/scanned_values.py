@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -34,7 +34,8 @@ _KINDS: Final = {
 }  # fmt: skip
 
 
-def kinds_of_wire(wire: Collection[str]) -> int:
+@lru_cache(maxsize=64)
+def kinds_of_wire(wire: frozenset[str]) -> int:
     """Return the kinds of values that a form accepts besides null, a bit each."""
     return sum(bits for kind, bits in _KINDS.items() if kind in wire)
 
