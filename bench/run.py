@@ -1,11 +1,11 @@
 """Measures audit and decode against plain Spark and other tools, and a topic against bare readers of it, in one run.
 
     python bench/run.py [--messages 400000] [--rounds 5] [--no-kafka] [--data bench/data]
-                        [--dialect debezium] [--datacontract PYTHON] [--flink PYTHON]
+                        [--dialect debezium] [--price 0.05] [--datacontract PYTHON] [--flink PYTHON]
 
-The last two name the Python of an environment that has datacontract-cli[duckdb], which reads Canal only, or
-apache-flink. Messages of Debezium are written by the options that its connectors have by default, and read by the
-types of a table contract without any option.
+`--price` is that of a CPU hour, for the table of what 10^9 messages cost. The last two name the Python of an
+environment that has datacontract-cli[duckdb], which reads Canal only, or apache-flink. Messages of Debezium are written
+by the options that its connectors have by default, and read by the types of a table contract without any option.
 
 Every way is run once to warm up and then once a round, in turn, so that a machine whose speed drifts is fair to all.
 Figures are of the median round; CPU seconds are of the whole process tree: driver, JVM and Python workers. Ratios are
@@ -69,6 +69,8 @@ COUNT, TOPIC_AUDIT = "Spark count of a Kafka topic", "audit of the same topic"
 CONSUMER, COLD = "librdkafka consumer of the topic, cold", "audit topic --engine local, cold"
 DUCKDB, DATACONTRACT = "DuckDB read_json -> Parquet, nothing validated", "datacontract-cli test of the lines, cold"
 FLINK = "Flink's format, discarded, cold"
+FOLDERS = {TO_PARQUET: "plain", DECODE: "decoded", TABLES: "tables"}
+"""Where those that write do so."""
 WANTED = [
     (AUDIT, FROM_JSON, 0.35), (DECODE, TO_PARQUET, 0.5), (TABLES, TO_PARQUET, 0.4), (TABLES, DUCKDB, None),
     (DRIFTS, AUDIT, 1.3), (TOPIC_AUDIT, COUNT, 2), (COLD, CONSUMER, 4),
@@ -107,8 +109,10 @@ def main() -> None:
         if not options.no_kafka:
             ways |= ways_over_kafka(session, captured, stack, dialect)
         seconds, cpu = measure(ways, options.rounds)
+        written = {name: size_of(Path(out) / folder) for name, folder in FOLDERS.items()}
     rate, per_record = judge_one_by_one(captured, dialect)
     print_table(options.messages, captured, seconds, cpu, rate, per_record)
+    print_costs(options.messages, captured.stat().st_size, cpu, written, options.price)
 
 
 def read_options() -> argparse.Namespace:
@@ -120,6 +124,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--dialect", choices=[*DIALECTS], default=CANAL)
     parser.add_argument("--datacontract", type=Path)
     parser.add_argument("--flink", type=Path)
+    parser.add_argument("--price", type=float, help="price of a CPU hour, in any currency")
     return parser.parse_args()
 
 
@@ -179,18 +184,19 @@ def ways_over_files(
     def our_input() -> object:
         return read_files([captured], parse_range(), tasks=os.cpu_count() or 1)
 
-    def decode(*, keeps_changes: bool) -> None:
-        output = Output(str(out / "decoded"), keeps_changes=keeps_changes)
+    def decode(name: str, *, keeps_changes: bool) -> None:
+        target = out / FOLDERS[name]
+        shutil.rmtree(target, ignore_errors=True)
+        output = Output(str(target), keeps_changes=keeps_changes)
         decode_input(SparkEngine(session), our_input(), dialect.validation(dialect.contract), output, fail_on="error")
-        shutil.rmtree(out / "decoded")
 
     return {
         FROM_JSON: lambda: discard(parsed),
         AUDIT: lambda: audit(dialect.contract),
         DRIFTS: lambda: audit(dialect.refusing),
-        TO_PARQUET: lambda: mapped.write.mode("overwrite").parquet(str(out / "plain")),
-        DECODE: lambda: decode(keeps_changes=True),
-        TABLES: lambda: decode(keeps_changes=False),
+        TO_PARQUET: lambda: mapped.write.mode("overwrite").parquet(str(out / FOLDERS[TO_PARQUET])),
+        DECODE: lambda: decode(DECODE, keeps_changes=True),
+        TABLES: lambda: decode(TABLES, keeps_changes=False),
     }
 
 
@@ -357,6 +363,23 @@ def print_table(
             print_ratio(f"{ours} / {base}", cpu[ours], cpu[base], bound)
     if COUNT in seconds:
         print_ratio(f"{TOPIC_AUDIT} / {COUNT}, wall time", seconds[TOPIC_AUDIT], seconds[COUNT], 1.4)
+
+
+def print_costs(
+    messages: int, read: int, cpu: dict[str, list[float]], written: Mapping[str, int], price: float | None
+) -> None:
+    """Print what 10^9 such messages take, as CPU seconds and bytes grow with their number."""
+    print("\n| 10^9 messages | CPU hours | GB read | GB written |" + ("" if price is None else " price |"))
+    print("|---|---|---|---|" + ("" if price is None else "---|"))
+    for name, times in cpu.items():
+        hours = statistics.median(times) / messages * 1e9 / 3600
+        out = f"{written[name] / messages:,.0f}" if name in written else ""
+        cost = "" if price is None else f" {hours * price:.2f} |"
+        print(f"| {name} | {hours:.2f} | {read / messages:,.0f} | {out} |{cost}")
+
+
+def size_of(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def print_ratio(title: str, ours: list[float], base: list[float], bound: float | None) -> None:

@@ -35,6 +35,10 @@ class Input(Protocol):
     @property
     def sample(self) -> Fraction | None: ...
 
+    def slices(self) -> Mapping[Source, Sequence[Window]] | None:
+        """Return the slices that a sample reads, None if everything is read. No batch has records of two of them."""
+        ...
+
     def pieces(self, offsets: int | None = None) -> Sequence[Input]:
         """Return the input divided into inputs of about a number of offsets each."""
         ...

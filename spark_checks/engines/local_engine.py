@@ -63,7 +63,7 @@ class LocalEngine:
     def audit(
         self, source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
     ) -> tuple[Tally, StopReason | None]:
-        tally, whole = audit_in_steps(source.batches(), validation, watch, stop)
+        tally, whole = audit_in_steps(source.batches(), validation, watch, stop, source.slices())
         return tally, None if whole else stop.reason
 
     def infer(self, source: Input, validation: ValidationContext, stop: Stop) -> InferenceEvidence:

@@ -78,7 +78,7 @@ class SparkEngine:
     def audit(
         self, source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop
     ) -> tuple[Tally, StopReason | None]:
-        work, total = audit_work(describe_validation(validation), watch), Tally()
+        work, total = audit_work(describe_validation(validation), watch, source.slices()), Tally()
         for piece in source.pieces(self._piece(LIMITED_OFFSETS if stop.limited else PIECE_OFFSETS)):
             rows = None if stop.reason else self._run_job(piece, work, stop)
             if rows is None:

@@ -20,8 +20,7 @@ from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.report.report_model import ReportSource
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.spark_checks.inputs.range_slices import keep
-from cdc_contracts.spark_checks.inputs.sources import windows_of
+from cdc_contracts.spark_checks.inputs.range_slices import Windows, keep, spread
 from cdc_contracts.spark_checks.kafka.offsets import Range, by_topic, report_ranges, select
 from cdc_contracts.spark_checks.spark.cluster_workers import count_slots
 from cdc_contracts.spark_checks.tasks.task_shares import collect_results, hand_out
@@ -56,6 +55,9 @@ class FileInput:
     @property
     def idle(self) -> dict[Source, Span]:
         return {}
+
+    def slices(self) -> Windows | None:
+        return None if self.sample is None else spread(self.spans, self.sample)
 
     def topic_ids(self, engine: Engine) -> dict[str, str]:
         return {}  # a capture does not record the id of its topic
@@ -105,11 +107,11 @@ class FileInput:
 
     def _reading(self) -> Callable[[Slice], Iterator[pa.RecordBatch]]:
         """Return a function that reads the requested messages of a slice, in this process or in a task."""
-        windows, chosen = dict(self.windows), windows_of(self) if self.sample is not None else None
+        windows, chosen = dict(self.windows), self.slices()
 
         def read(one: Slice) -> Iterator[pa.RecordBatch]:
             for batch in read_slice(one, windows):
-                yield batch if chosen is None else keep(batch, chosen)
+                yield from (batch,) if chosen is None else keep(batch, chosen)
 
         return read
 

@@ -16,6 +16,8 @@ from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 
 MOST_SLICES: Final = 10
+LEAST_SLICES: Final = 30
+"""Of all partitions together: of one partition more are read, as ten slices can say little of the whole range."""
 LEAST_OFFSETS: Final = 100
 
 Windows = Mapping[Source, Sequence[Window]]
@@ -33,12 +35,19 @@ def parse_fraction(text: str) -> Fraction:
 
 def describe_sample(fraction: Fraction) -> str:
     """Return the words by which a report describes the fraction read."""
-    return f"{fraction} of each partition, in up to {MOST_SLICES} slices from its beginning to its end"
+    return f"{fraction} of each partition, in slices spread over its range"
 
 
 def spread(spans: Mapping[Source, Span], fraction: Fraction) -> dict[Source, tuple[Window, ...]]:
-    """Return the slices of each partition that a sample reads, spread over its span, always the same."""
-    return {source: tuple(_spread(span.start, span.end, fraction)) for source, span in spans.items()}
+    """Return the slices of each partition that a sample reads, spread over its span, always the same.
+
+    Partitions have theirs at different parts, because drift often begins and ends in all of them at once.
+    """
+    turns = len(spans)
+    most = max(MOST_SLICES, -(-LEAST_SLICES // max(1, turns)))
+    return {
+        source: tuple(_spread(spans[source], fraction, most, turn, turns)) for turn, source in enumerate(sorted(spans))
+    }
 
 
 def cut(windows: Windows, offsets: int | None) -> list[dict[Source, Window]]:
@@ -56,24 +65,30 @@ def skipped(span: Span, windows: Sequence[Window]) -> int:
     return span.end - span.start - sum(max(0, min(end, span.end) - max(start, span.start)) for start, end in windows)
 
 
-def keep(batch: pa.RecordBatch, windows: Windows) -> pa.RecordBatch:
-    """Return the records of a batch that are in the windows."""
+def keep(batch: pa.RecordBatch, windows: Windows) -> list[pa.RecordBatch]:
+    """Return the records of a batch that are in windows, those of each window of a partition in a batch of its own."""
     offsets = batch.column("offset").to_numpy()
-    inside = np.zeros(len(offsets), np.bool_)
+    numbers = np.full(len(offsets), -1)
     topics, partitions = (np.array(batch.column(name).to_pylist(), object) for name in ("topic", "partition"))
     for source, held in windows.items():
         mine = (topics == source.topic) & (partitions == source.partition)
-        for start, end in held if mine.any() else ():
-            inside |= mine & (offsets >= start) & (offsets < end)
-    return batch if inside.all() else batch.filter(pa.array(inside))
+        if mine.any():
+            starts, ends = np.array(held).T
+            at = np.searchsorted(starts, offsets[mine], "right") - 1
+            numbers[mine] = np.where((at >= 0) & (offsets[mine] < ends[at]), at, -1)
+    found = np.unique(numbers)
+    if len(found) == 1 and found[0] >= 0:
+        return [batch]
+    return [batch.filter(pa.array(numbers == number)) for number in found if number >= 0]
 
 
-def _spread(start: int, end: int, fraction: Fraction) -> list[Window]:
+def _spread(span: Span, fraction: Fraction, most: int, turn: int, turns: int) -> list[Window]:
+    start, end = span.start, span.end
     total = -(-(end - start) * fraction.numerator // fraction.denominator)
     if not total:
         return [(start, start)]
-    count = max(1, min(MOST_SLICES, total // LEAST_OFFSETS))
-    return place_windows(start, end, total, count)
+    count = max(1, min(most, total // LEAST_OFFSETS))
+    return place_windows(start, end, total, count, turn, turns)
 
 
 def _cut(start: int, end: int, step: int | None) -> list[Window]:

@@ -59,6 +59,9 @@ class TopicInput:
         """Return the part of the input that is in some of its topics."""
         return replace(self, selected={name: self.selected[name] for name in names})
 
+    def slices(self) -> Windows | None:
+        return None if self.sample is None else spread(self.spans, self.sample)
+
     def topic_ids(self, engine: Engine) -> dict[str, str]:
         return engine.topic_ids(self.bootstrap, list(self.selected), self.properties)
 
@@ -176,6 +179,4 @@ def match_topics(engine: Engine, bootstrap: str, pattern: re.Pattern[str], prope
 
 def windows_of(source: Input) -> Windows:
     """Return the windows read of each partition: its whole span, or the slices of a sample."""
-    if source.sample is not None:
-        return spread(source.spans, source.sample)
-    return {place: [bounds] for place, bounds in bounds_of(source.spans).items()}
+    return source.slices() or {place: [bounds] for place, bounds in bounds_of(source.spans).items()}

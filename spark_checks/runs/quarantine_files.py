@@ -160,6 +160,9 @@ class QuarantineInput:
     """The replay that was begun over just this, and is not finished."""
     sample: None = None
 
+    def slices(self) -> None:
+        return None
+
     @property
     def idle(self) -> dict[Source, Span]:
         return {}

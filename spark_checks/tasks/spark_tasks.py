@@ -15,6 +15,7 @@ from cdc_contracts.registry.core.contract.bundle import Bundle, bundle
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.core.engine.kernel import Kernel, paced
+from cdc_contracts.registry.core.stats.slice_shares import Slices, count_slices
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, ValidationContext, open_again
 
@@ -67,15 +68,18 @@ class Watch:
         self.quarantined.add(sum(counts.quarantined for counts in tally.partitions.values()))
 
 
-def audit_work(spec: ScopeSpec, watch: Watch | None = None) -> Work:
-    """Return the work of an audit: one tally per task."""
+def audit_work(spec: ScopeSpec, watch: Watch | None = None, slices: Slices | None = None) -> Work:
+    """Return the work of an audit: one tally per task, with counts by slice if a sample is read in `slices`."""
     opened = pickle.dumps(spec)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         kernel = open_kernel(opened)
         tally = Tally()
         for records in paced(batches):
-            tally.merge(kernel.audit(records, ceiling=tally.chains.ceiling))
+            found = kernel.audit(records, ceiling=tally.chains.ceiling)
+            if slices is not None:
+                count_slices(found, slices)
+            tally.merge(found)
         if watch is not None:
             watch.add(tally)
         yield as_result(tally)

@@ -141,15 +141,18 @@ def test_tables_that_are_left_out(spark, here, capsys):
 
 
 def test_a_sample_reads_slices_of_each_partition_and_says_so(spark, broker, make_topic, here, capsys):
-    mine, foreign = rendered("dts/canal@2", 1_800), rendered("oms-community/canal@2", 600)
-    records = list(enumerate([*mine[:300], *foreign, *mine[300:]]))
+    mine, foreign = rendered("dts/canal@2", 2_100), rendered("oms-community/canal@2", 300)
+    records = list(enumerate([*mine[:600], *foreign, *mine[600:]]))
     topic = make_topic([(number % 2, value) for number, value in records], partitions=2)
     call = ["topic", topic, "-b", broker.bootstrap, "--contract", "dts/canal@2", "--sample", "1/4"]
     code, report = both(capsys, here, *call)
-    assert code == 0  # the messages of the other dialect, offsets 150 to 450, lie between the slices
+    assert code == 0  # the messages of the other dialect, offsets 300 to 450, lie between the slices
     assert report["coverage"] == {
-        "read": 600, "of": 2_400, "sample": "1/4 of each partition, in up to 10 slices from its beginning to its end",
+        "read": 600, "of": 2_400, "sample": "1/4 of each partition, in slices spread over its range",
+        "slices": {"read": 6, "drifting": 0, "share": 0.0, "at_most": 0.4, "confidence": 0.95, "largest": 400,
+                   "spread": [{"share": 0.0, "slices": 6, "represents": 2_400}]},
     }  # fmt: skip
+    assert report["coverage"]["slices"]["at_most"] >= 1 - 0.05 ** (1 / 6) > 0.39
     assert [(one["start"], one["end"], one["read"], one["gaps"]) for one in report["ledger"]["partitions"]] == [
         (0, 1_200, 300, 0), (0, 1_200, 300, 0),
     ]  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Final, Protocol, TypeVar
 import pyarrow as pa
 
 from cdc_contracts.registry.core.engine.kernel import Kernel, paced
+from cdc_contracts.registry.core.stats.slice_shares import Slices, count_slices
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
@@ -38,9 +39,16 @@ class TallyWatch(Protocol):
 
 
 def audit_in_steps(
-    batches: Iterable[pa.RecordBatch], validation: ValidationContext, watch: TallyWatch | None, control: StepControl
+    batches: Iterable[pa.RecordBatch],
+    validation: ValidationContext,
+    watch: TallyWatch | None,
+    control: StepControl,
+    slices: Slices | None = None,
 ) -> tuple[Tally, bool]:
-    """Validate batches of records; return the tally of what was validated, and whether that is all of them."""
+    """Validate batches of records; return the tally of what was validated, and whether that is all of them.
+
+    With the `slices` of a sample it has counts for each.
+    """
     kernel, total, step = Kernel(validation), Tally(), _LEAST_STEP
     for records in paced(batches):
         done = 0
@@ -49,6 +57,8 @@ def audit_in_steps(
             tally = control.attempt(partial(kernel.audit, part))
             if tally is None:
                 return total, False
+            if slices is not None:
+                count_slices(tally, slices)
             if watch is not None:
                 watch.add(tally)
             total.merge(tally)

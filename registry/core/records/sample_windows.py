@@ -13,15 +13,19 @@ Window = tuple[int, int]
 _PARTS: Final = 3
 
 
-def place_windows(start: int, end: int, total: int, count: int) -> list[Window]:
-    """Return a number of windows with a total number of offsets, spread from the beginning to the end of a range."""
+def place_windows(start: int, end: int, total: int, count: int, turn: int = 0, turns: int = 1) -> list[Window]:
+    """Return a number of windows with a total number of offsets, spread from the beginning to the end of a range.
+
+    Several ranges that take turns have their windows at different parts, those of the first from its beginning and
+    those of the last to its end.
+    """
     each, rest = divmod(total, count)
     found: list[Window] = []
     for number in range(count):
-        size = each + (number < rest)
-        first = start + (end - start - size) * number // max(1, count - 1)
-        first = max(first, found[-1][1] if found else start)
-        found.append((first, min(end, first + size)))
+        before = number * each + min(number, rest)
+        gaps = (end - start - total) * (number * turns + turn) // max(1, count * turns - 1)
+        first = start + before + gaps
+        found.append((first, first + each + (number < rest)))
     return found
 
 

@@ -41,6 +41,7 @@ from cdc_contracts.registry.core.report.report_model import (
 from cdc_contracts.registry.core.report.reported_kinds import report_kinds
 from cdc_contracts.registry.core.report.reported_options import report_options
 from cdc_contracts.registry.core.report.reported_parts import report_parts
+from cdc_contracts.registry.core.report.reported_slices import report_slices
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChangePlace
 from cdc_contracts.registry.core.stats.option_evidence import TopicOption
 from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
@@ -170,7 +171,7 @@ def build_report(
         fail_on=tuple(split_words(fail_on)),
         verdict=verdict,
         detection=detection.report() if detection else None,
-        coverage=_coverage(tally, read.wanted or read.spans, read.sample),
+        coverage=_coverage(tally, read),
         stopped=read.stopped,
         baseline=None,
         ledger=_ledger(tally, read.spans, count_contradicted(refutations)),
@@ -368,7 +369,15 @@ def _window(tally: Tally, spans: Spans, source: Source) -> tuple[int, int]:
     return counts.first_offset or 0, (-1 if counts.last_offset is None else counts.last_offset) + 1
 
 
-def _coverage(tally: Tally, spans: Spans, sample: str | None) -> RangeCoverage:
+def _sampled(spans: Spans) -> dict[Source, tuple[int, int]]:
+    """Return the number of offsets of each partition, and how many of them slices have."""
+    lengths = {source: span.end - span.start for source, span in spans.items()}
+    return {source: (length, length - spans[source].skipped) for source, length in lengths.items()}
+
+
+def _coverage(tally: Tally, ranges: ReadRange) -> RangeCoverage:
+    spans = ranges.wanted or ranges.spans
     windows = [_window(tally, spans, source) for source in {*tally.partitions, *spans}]
     read = sum(counts.read for counts in tally.partitions.values())
-    return RangeCoverage(read=read, of=sum(end - start for start, end in windows), sample=sample)
+    slices = report_slices(tally, _sampled(ranges.spans)) if ranges.sample is not None else UNSET
+    return RangeCoverage(read=read, of=sum(end - start for start, end in windows), sample=ranges.sample, slices=slices)

@@ -28,6 +28,7 @@ from cdc_contracts.registry.core.report.reported_kinds import join_kinds
 from cdc_contracts.registry.core.report.reported_options import join_options
 from cdc_contracts.registry.core.report.reported_parts import join_parts
 from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
+from cdc_contracts.registry.core.report.reported_slices import join_slices
 from cdc_contracts.registry.core.stats.run_evidence import join_evidence
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
 
@@ -115,7 +116,12 @@ def name_contract(declared: str, found: ReportedDetection | None) -> str:
 
 
 def _coverage(parts: Sequence[RangeCoverage]) -> RangeCoverage:
-    return replace(parts[0], read=sum(one.read for one in parts), of=sum(one.of for one in parts))
+    return replace(
+        parts[0],
+        read=sum(one.read for one in parts),
+        of=sum(one.of for one in parts),
+        slices=join_slices(one.slices for one in parts),
+    )
 
 
 def _ledger(parts: Sequence[Ledger]) -> Ledger:

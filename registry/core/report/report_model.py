@@ -19,6 +19,7 @@ from cdc_contracts.registry.core.report.reported_kinds import ReportedKind
 from cdc_contracts.registry.core.report.reported_options import ReportedOption
 from cdc_contracts.registry.core.report.reported_parts import ReportedParts
 from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
+from cdc_contracts.registry.core.report.reported_slices import ReportedSlices
 from cdc_contracts.registry.core.stats.run_evidence import RunEvidence
 
 REPORT_VERSION: Final = 2
@@ -78,6 +79,8 @@ class RangeCoverage(Struct, frozen=True, forbid_unknown_fields=True):
     """Offsets of the range."""
     sample: str | None
     """Which part was read where not all of it was."""
+    slices: Sometimes[ReportedSlices] = UNSET
+    """What the slices of a sample say about all messages of the range."""
 
 
 class KnownFindings(Struct, frozen=True, forbid_unknown_fields=True):

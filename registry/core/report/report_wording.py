@@ -25,6 +25,7 @@ from cdc_contracts.registry.core.report.report_model import (
 )
 from cdc_contracts.registry.core.report.reported_findings import ExampleMessage, ReportedMoment
 from cdc_contracts.registry.core.report.reported_kinds import kind_notes
+from cdc_contracts.registry.core.report.reported_slices import slice_notes
 from cdc_contracts.registry.core.report.vote_notes import vote_notes
 from cdc_contracts.registry.core.validate.verdicts import LEFT_OPEN
 
@@ -177,6 +178,7 @@ def notes(report: Report) -> list[str]:
         result.append(
             f"Read {coverage.read:,} of {coverage.of:,} offsets ({share(coverage.read, coverage.of)}){sample}."
         )
+        result += slice_notes(coverage.slices)
     if report.baseline and report.baseline.known:
         omitted = count_of(report.baseline.known, "finding")
         result.append(f"{omitted} omitted because {visible(report.baseline.file)} lists them.")

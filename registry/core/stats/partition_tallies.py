@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -22,9 +22,19 @@ class Moment(NamedTuple):
     timestamp: int | None
 
 
+class SliceCount(NamedTuple):
+    """The messages with a value in one slice of a sample, and those of them that do not conform."""
+
+    read: int
+    quarantined: int
+
+
 @dataclass(slots=True)
 class PartitionTally:
-    """The records of one partition by outcome; `changes` counts row changes, the rest messages."""
+    """The records of one partition by outcome; `changes` counts row changes, the rest messages.
+
+    `slices` are counts by the number of a slice, if the partition is sampled.
+    """
 
     read: int = 0
     conforming: int = 0
@@ -37,6 +47,7 @@ class PartitionTally:
     last_offset: int | None = None
     first_timestamp: int | None = None
     last_timestamp: int | None = None
+    slices: dict[int, SliceCount] | None = field(default=None, init=False)
 
     @property
     def valued(self) -> int:
@@ -51,6 +62,11 @@ class PartitionTally:
         self.quarantined += other.quarantined
         self.excluded += other.excluded
         self.changes += other.changes
+        if other.slices:
+            self.slices = dict(self.slices or {})
+            for number, (read, quarantined) in other.slices.items():
+                mine = self.slices.get(number, SliceCount(0, 0))
+                self.slices[number] = SliceCount(mine.read + read, mine.quarantined + quarantined)
         self.widen(other.first_offset, other.last_offset, other.first_timestamp, other.last_timestamp)
 
     def widen(

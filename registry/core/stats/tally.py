@@ -209,9 +209,11 @@ class Tally:
     def _see_clean(self, key: FindingKey, finding: FindingTally, other: Tally) -> None:
         """Give a finding the last messages without it that it has not seen: later ones here, and the other side's.
 
-        Series that both sides have are merged by themselves.
+        Series that both sides have are merged by themselves. In partitions of one side nothing has changed: they wait
+        until the other side has records of them too, or else merging would take as long as there are partitions.
         """
-        for source, extent in finding.extents.items():
+        for source in finding.extents.keys() & other.partitions.keys():
+            extent = finding.extents[source]
             theirs = other.findings[key].extents.get(source) if key in other.findings else None
             for op, series in extent.series_by_op.items():
                 series.see_clean(series.clean_up_to(self.last_offset(source, op, key.table)))
