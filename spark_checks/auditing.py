@@ -78,13 +78,10 @@ def audit_input(
 
 
 def _detect(engine: Engine, source: Input, asked: ValidationContext | Undetected) -> _Part:
-    """Return an input with its context; where messages do not name their table, the name of their topic does."""
+    """Return an input with the context that was asked for, or that a sample of its messages gives."""
     found, detection = find_validation(
         asked, lambda: source.peek(engine, ENOUGH), lambda within: source.peek(engine, ENOUGH, within)
     )
-    topics = {place.topic for place in source.spans}
-    if detection is not None and found is not None and isinstance(source, TopicInput) and len(topics) == 1:
-        found = found.with_table(*topics)
     return _Part(source, asked, found, detection)
 
 

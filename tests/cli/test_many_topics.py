@@ -136,18 +136,6 @@ def test_what_all_shards_have_is_one_finding_of_their_family(broker, here, capsy
     ]
 
 
-def test_rows_of_a_detected_contract_are_of_the_table_that_their_topic_names(broker, here, capsys):
-    server = f"s{uuid.uuid4().hex[:8]}"
-    for name, made in (("carts", "2024-05-01T10:00:00Z"), ("users", "yesterday")):
-        values = [json.loads(value) for value in rendered("debezium/flat@2", 40, seed=3)]
-        write_topic(broker, f"{server}.{name}", [json.dumps({**one, "made": made}).encode() for one in values])
-        (here / f"{name}.yaml").write_text(f"table: {server}.{name}\ncolumns: {{made: {{type: timestamp}}}}\n")
-    _, report = audit(capsys, broker, "--pattern", rf"{server}\..*", "--tables", ".")
-    assert set(report["source"]["contracts"].values()) == {"auto: debezium/flat@2"}
-    found = {one["table"] for one in report["findings"] if one["path"] == "/made" and one["severity"] == "error"}
-    assert found == {f"{server}.users"}
-
-
 def write_topic(broker, name, values):
     broker.create_topic(name, 1)
     write_records(broker, name, [(0, value) for value in values])
