@@ -1,10 +1,10 @@
 """Whether the kernel has become slower: `python bench/gate.py` ends with 1 if it has, by more than 15 %.
 
 It compares the CPU time of a record over that of one `msgspec` parse of the same bytes, or of a Canal record where
-there is no such parse, and that of a byte over a byte of Canal's (`bench/dialects.py`), with the ratio that is kept in `bench/ratios.json`: on a slower machine
-both take longer. Other load can only add to a time, so the best of many rounds counts, and what looks slower is
-measured again before it is reported. `--write` keeps the ratios of now, for a change that is meant to cost what it
-costs.
+there is no such parse, and that of a byte over a byte of Canal's (`bench/dialects.py`), with the ratios that are kept
+in `bench/ratios.json`: on a slower machine both take longer. Other load can only add to a time, so the best of many
+rounds counts, and what looks slower is measured again before it is reported. `--write` keeps the ratios of now, for a
+change that is meant to cost what it costs.
 """
 
 from __future__ import annotations
