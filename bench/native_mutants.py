@@ -264,7 +264,7 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("(!digest || digest == column->null)", "digest == column->null"),
         ("digest * (uint64_t)column->keys", "digest"),
         ("keyed |= columns[i].keys > 0", "keyed = 1"),
-        ("below >= 0", "below > 0"),
+        ("if (below >= 0) {", "if (below > 0) {"),
         ("digest ? digest : under", "digest"),
         ("digest ? digest : under", "under ? under : digest"),
         (" && !HOLDS(below_out, uint64_t, 3 * total)", " && 0"),
