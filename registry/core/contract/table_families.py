@@ -67,6 +67,7 @@ def _count(members: Sequence[str], noun: str) -> str:
     return f"1 {noun}" if len(members) == 1 else f"{len(members):,} {noun}s"
 
 
-def _by_number(table: str) -> tuple[list[int], str]:
-    """Order names as their numbers are ordered: `t_9` before `t_10`."""
-    return [int(digits) for digits in _DIGITS.findall(table)], table
+def _by_number(table: str) -> tuple[list[tuple[int, str]], str]:
+    """Order names as their numbers are ordered, however long: `t_9` before `t_10`."""
+    numbers = (digits.lstrip("0") for digits in _DIGITS.findall(table))
+    return [(len(digits), digits) for digits in numbers], table

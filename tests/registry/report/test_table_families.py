@@ -94,3 +94,10 @@ def test_a_page_about_a_hundred_thousand_tables_is_a_page():
     page = render_page(report)
     assert len(page) < 40_000
     assert "There were more findings than the 1 that are kept; the others occurred 50,000 times." in page
+
+
+def test_names_are_ordered_by_their_numbers_however_many_digits_they_have():
+    long = "9" * 5_000
+    named = name_together([(f"t_{digits}", None) for digits in ("10", "9", "010", long, "1")])
+
+    assert named == [f"t_1 … t_{long} (5 tables)"]
