@@ -209,7 +209,8 @@ def ways_of_peers(
     struct = T.StructType([field for field in whole if field.name in read])
     image = whole[dialect.images[0]].dataType
     row = image.elementType if isinstance(image, T.ArrayType) else image
-    chosen = ", ".join((*dialect.members, f"{dialect.row.replace('[0]', '[1]')} AS after"))  # SQL counts from one
+    members = ('"' + member.replace(".", '"."') + '"' for member in dialect.members)  # `table` is a keyword of SQL
+    chosen = ", ".join((*members, f"{dialect.row.replace('[0]', '[1]')} AS after"))  # SQL counts from one
     ways: dict[str, Callable[[], object]] = {
         DUCKDB: lambda: peers.write_by_duckdb(lines, out / "duckdb.parquet", struct, chosen, os.cpu_count() or 1)
     }
