@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -140,13 +141,14 @@ def make_folder(
         samples, left_out = attempt.samples(keep_values=keep_values)
         files |= samples
         attempt.write(files)
+        rows = frozenset(attempt.version().meaning.images.pointers())
         for file in write_message_files(attempt.version()):
             files[file.relative_to(folder).as_posix()] = file.read_bytes()
     found = ContractFolder(reference, files, questions, len(samples) // 2, left_out)
     if like is None:
         likely = (version for version in catalogue.all_versions() if _may_take(version, messages))
         found.fits = [version.reference for version in likely if _all_fit(catalogue, version, messages)]
-        found.nearest = None if found.fits else _nearest(catalogue, messages)
+        found.nearest = None if found.fits else _nearest(catalogue, messages, rows)
     return found
 
 
@@ -170,11 +172,16 @@ def _all_fit(catalogue: Catalogue, version: Version, messages: Sequence[SampleMe
     return all(one.verdict.outcome in _FITTING and not _heavy(one) for one in validated)
 
 
-def _nearest(catalogue: Catalogue, messages: Sequence[SampleMessage]) -> str | None:
-    """Return the contract with the fewest errors in most of the first messages; None if most are like none."""
+def _nearest(catalogue: Catalogue, messages: Sequence[SampleMessage], rows: AbstractSet[str]) -> str | None:
+    """Return the contract with the fewest errors in most of the first messages, if it has a row where the draft has.
+
+    None if most messages are like none.
+    """
     validations = open_validations(catalogue, ReadingOptions())
     nearest = (find_nearest(weigh(message.value, validations)) for message in messages[:_COMPARED])
-    found = Counter(one.version.reference if one else None for one in nearest)
+    found = Counter(
+        one.version.reference if one and rows & {*one.version.meaning.images.pointers()} else None for one in nearest
+    )
     return found.most_common(1)[0][0]
 
 
