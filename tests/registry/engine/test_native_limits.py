@@ -207,7 +207,8 @@ def test_values_are_nested_as_deep_as_is_allowed_and_no_deeper(opening, closing)
 @pytest.mark.parametrize(
     ("token", "kind"),
     [("0", INTEGER), ("-1", INTEGER), ("9" * 18, INTEGER), ("-" + "9" * 18, INTEGER), ("9" * 19, NUMBER), ("-0", NUMBER),
-     ("-" + "1" * 19, NUMBER), ("0.0", DECIMAL), ("-0.5", DECIMAL), ("1." + "2" * 298, DECIMAL), ("1." + "2" * 299, NUMBER),
+     ("-" + "1" * 19, INTEGER), ("8" + "9" * 18, INTEGER), ("9" + "0" * 18, NUMBER), ("-9" + "0" * 18, NUMBER), ("1" * 20, NUMBER),
+     ("0.0", DECIMAL), ("-0.5", DECIMAL), ("1." + "2" * 298, DECIMAL), ("1." + "2" * 299, NUMBER),
      ("-1." + "2" * 297, DECIMAL), ("-1." + "2" * 298, NUMBER), ("1e5", NUMBER), ("1E-5", NUMBER), ("1.5e+5", NUMBER),
      ("01", None), ("-01", None), ("1.", None), (".5", None), ("-", None), ("+1", None), ("1e", None), ("1e+", None),
      ("1.e5", None), ("00", None), ("1.5.5", None), ("0x1", None), ("NaN", None), ("--1", None)],
