@@ -21,6 +21,7 @@ from cdc_contracts import __version__
 from cdc_contracts.registry.authoring.sync.schema_sources import open_source
 from cdc_contracts.registry.core.common.errors import LedgerError, UnavailableError, UsageError
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions, Severities
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.contract.table_selection import Selection
 from cdc_contracts.registry.core.detect.detection import read_detection
 from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
@@ -95,7 +96,7 @@ def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
     reading_options = ReadingOptions(
         {"time_zone": "+08:00"}, WITH_TABLES.tables, Severities({"unknown-field": "error"}), 5_000, strict_json=True,
         table="shop.orders", selection=Selection(("shop.*",), ("*.x",)), show_values=True, wrapping="base64",
-            profiled=True, schemas=SCHEMAS,
+            profiled=True, schemas=SCHEMAS, families=TableFamilies({"orders": "orders_[0-9]+"}),
     )  # fmt: skip
     assert all(getattr(reading_options, name) != getattr(ReadingOptions(), name) for name in vars(reading_options)), (
         "a term without a value here"
@@ -106,6 +107,7 @@ def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
         open_pin(text, "ck")
     again = open_pin(text, "ck", SCHEMAS)
     assert (again.fingerprint, again.reading_options.show_values) == (validation.fingerprint, True)
+    assert again.reading_options.families == reading_options.families
     assert digest_pin(write_pin(again)) == digest_pin(text)
     document = json.loads(text)
     path = next(path for path in document["documents"] if path.startswith("oms-community/default"))

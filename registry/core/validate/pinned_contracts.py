@@ -12,6 +12,7 @@ from cdc_contracts.registry.core.common.findings import Severities
 from cdc_contracts.registry.core.contract.bundle import Bundle, bundle
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.contract.table_selection import Selection
 from cdc_contracts.registry.core.contract.version_ranges import read_ranges
 from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, ValidationContext, open_again
@@ -73,6 +74,7 @@ def _write_terms(reading_options: ReadingOptions) -> dict[str, Any]:
         "show_values": reading_options.show_values,
         "wrapping": reading_options.wrapping,
         **({"profiled": True} if reading_options.profiled else {}),
+        **({"families": dict(reading_options.families.patterns)} if reading_options.families.patterns else {}),
         **({"schemas": reading_options.schemas.named} if reading_options.schemas is not None else {}),
     }
 
@@ -88,6 +90,7 @@ def _read_terms(document: Mapping[str, Any], schemas: WriterSchemas | None) -> R
         "tables": TableContracts(parse_table_contract(one, one["table"]) for one in document["tables"]),
         "severities": Severities(document["severities"]),
         "selection": Selection(**selection),
+        "families": TableFamilies(document.get("families", {})),
     }
     return ReadingOptions(**{**document, **read, "schemas": schemas})
 
