@@ -24,9 +24,10 @@ def test_a_ratio_above_what_is_tolerated_is_red(tmp_path, kept, code, reported):
         [sys.executable, str(ROOT / "bench/gate.py"), *options], capture_output=True, text=True, check=False
     )
     assert result.returncode == code, result.stderr
-    audited, decoded = result.stdout.splitlines()
-    assert reported in audited
-    assert decoded.endswith("ok")
+    lines = {line.split()[1]: line for line in result.stdout.splitlines()}
+    assert reported in lines.pop("audit/parse")
+    assert {"decode/parse", "audit/byte"} == lines.keys()
+    assert all(line.endswith("ok") for line in lines.values())
 
 
 def test_what_is_kept_names_every_dialect_that_is_measured():
