@@ -41,11 +41,11 @@ from cdc_contracts.registry.core.contract.table_contracts import (
 from cdc_contracts.registry.core.contract.version_files import read_versions
 from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds, value_kinds
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges
 from cdc_contracts.registry.core.validate.validation_context import (
     AUTO,
     ValidatedMessage,
     ValidationContext,
-    open_ranges,
     open_validation,
 )
 

@@ -15,12 +15,8 @@ from cdc_contracts.api.results import AuditReport
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.extras import require_extra
 from cdc_contracts.registry.core.contract.version_files import read_versions
-from cdc_contracts.registry.core.validate.validation_context import (
-    AUTO,
-    ValidationContext,
-    open_ranges,
-    open_validation,
-)
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges
+from cdc_contracts.registry.core.validate.validation_context import AUTO, ValidationContext, open_validation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -71,7 +71,8 @@ from cdc_contracts.registry.core.generate.rendering import Renderer  # noqa: E40
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns  # noqa: E402
 from cdc_contracts.registry.core.stats.tally import Tally  # noqa: E402
 from cdc_contracts.registry.core.stats.version_runs import leave_out_open  # noqa: E402
-from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext, open_ranges  # noqa: E402
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges  # noqa: E402
+from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext  # noqa: E402
 from cdc_contracts.registry.core.validate.verdicts import AMBIGUOUS, CONFORMING  # noqa: E402
 
 TARGETS = (

@@ -58,7 +58,7 @@ class RangedValidationOptions(ValidationOptions):
         self, topics: Sequence[str], reading: RunOptions | None, *, show_values: bool
     ) -> ValidationContext:
         from cdc_contracts.registry.core.contract.version_files import read_versions
-        from cdc_contracts.registry.core.validate.validation_context import open_ranges
+        from cdc_contracts.registry.core.validate.described_contexts import open_ranges
 
         catalogue, reading_options, _ = replace(self, contract=AUTO).open_reading_options(
             topics, reading, show_values=show_values
@@ -82,7 +82,8 @@ def fit_validation(
 
     Raises UsageError if a versions file does not mention a topic, or names a partition that does not exist.
     """
-    from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_ranges
+    from cdc_contracts.registry.core.validate.described_contexts import open_ranges
+    from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
     if not isinstance(validation, ValidationContext) or validation.ranges is None:
         return validation

@@ -11,12 +11,8 @@ from msgspec import structs
 from cdc_contracts.registry.core.common.errors import UnavailableError, UndetectedError, UsageError
 from cdc_contracts.registry.core.detect.detection import Detection, hint_undetected, read_detection
 from cdc_contracts.registry.core.detect.topic_samples import find_validation
-from cdc_contracts.registry.core.validate.validation_context import (
-    DetectedSubjects,
-    Undetected,
-    ValidationContext,
-    open_detected,
-)
+from cdc_contracts.registry.core.validate.described_contexts import open_detected
+from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, Undetected, ValidationContext
 from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.inputs.option_samples import open_options
 from cdc_contracts.spark_checks.inputs.sources import read_topics

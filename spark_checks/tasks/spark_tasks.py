@@ -17,7 +17,8 @@ from cdc_contracts.registry.core.contract.version_ranges import VersionRanges
 from cdc_contracts.registry.core.engine.kernel import Kernel, paced
 from cdc_contracts.registry.core.stats.slice_shares import Slices, count_slices
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, ValidationContext, open_again
+from cdc_contracts.registry.core.validate.described_contexts import open_again
+from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, ValidationContext
 
 Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 

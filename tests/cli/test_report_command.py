@@ -120,8 +120,8 @@ def test_messages_that_were_not_to_be_judged_have_a_column_where_there_are_any(c
 def test_several_topics_are_reported_with_the_contract_of_each(capsys):
     assert (
         "Contracts\n"
-        "orders    dts/canal@2\n"
-        "payments  auto: drs/json@2\n"
+        "dts/canal@2       orders\n"
+        "auto: drs/json@2  payments\n"
         "\n"
         "Contract of payments\n"
         "found    drs/json@2 (likely, not proven), from 500 messages\n"

@@ -15,7 +15,8 @@ from topics import CATALOGUE
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.contract.version_files import parse_versions
-from cdc_contracts.registry.core.validate.validation_context import open_ranges, open_validation
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.spark_checks.inputs.option_samples import SampledOptions, check_sample, sample_options, take_options
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.table_readers import table_files

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +13,7 @@ from cdc_contracts.registry.authoring.drafting.draft_checks import find_lost_row
 from cdc_contracts.registry.authoring.drafting.drafted_contracts import ContractDraft, draft_contract
 from cdc_contracts.registry.authoring.drafting.message_members import SampleMessage
 from cdc_contracts.registry.authoring.drafting.message_parts import VOCABULARY
+from cdc_contracts.registry.authoring.drafting.nearest_contracts import nearest_contract
 from cdc_contracts.registry.authoring.drafting.op_codes import holding_images
 from cdc_contracts.registry.authoring.drafting.rewritten_values import Rewriter
 from cdc_contracts.registry.authoring.drafting.unframed_records import unframe
@@ -30,7 +29,6 @@ from cdc_contracts.registry.core.generate.contract_samples import changes_docume
 from cdc_contracts.registry.core.generate.drifting_messages import write_message
 from cdc_contracts.registry.core.message.transport import open_transport
 from cdc_contracts.registry.core.schema.message_schemas.schema_files import lay_out, write_message_files
-from cdc_contracts.registry.core.validate.candidates import find_nearest, open_validations, weigh
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext, open_validation
 from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas, frame_of
@@ -39,8 +37,6 @@ MOST_SAMPLES: Final = 3
 """So many samples are written of each kind of message."""
 _AVRO: Final = b"Obj\x01"
 """What an Avro file begins with."""
-_COMPARED: Final = 50
-"""So many messages are compared with every contract."""
 _ROUNDS: Final = 30
 _SHOWN: Final = 3
 _FITTING: Final = (CONFORMING, CONTROL)
@@ -148,7 +144,7 @@ def make_folder(
     if like is None:
         likely = (version for version in catalogue.all_versions() if _may_take(version, messages))
         found.fits = [version.reference for version in likely if _all_fit(catalogue, version, messages)]
-        found.nearest = None if found.fits else _nearest(catalogue, messages, rows)
+        found.nearest = None if found.fits else nearest_contract(catalogue, messages, rows)
     return found
 
 
@@ -170,19 +166,6 @@ def _all_fit(catalogue: Catalogue, version: Version, messages: Sequence[SampleMe
     validation = open_validation(catalogue, version.reference, ReadingOptions())
     validated = (validation.validate(message.value, message.key) for message in messages)
     return all(one.verdict.outcome in _FITTING and not _heavy(one) for one in validated)
-
-
-def _nearest(catalogue: Catalogue, messages: Sequence[SampleMessage], rows: AbstractSet[str]) -> str | None:
-    """Return the contract with the fewest errors in most of the first messages, if it has a row where the draft has.
-
-    None if most messages are like none.
-    """
-    validations = open_validations(catalogue, ReadingOptions())
-    nearest = (find_nearest(weigh(message.value, validations)) for message in messages[:_COMPARED])
-    found = Counter(
-        one.version.reference if one and rows & {*one.version.meaning.images.pointers()} else None for one in nearest
-    )
-    return found.most_common(1)[0][0]
 
 
 def _lookalikes(version: Version, messages: Sequence[SampleMessage]) -> list[str]:

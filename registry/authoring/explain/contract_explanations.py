@@ -26,6 +26,7 @@ from cdc_contracts.registry.core.contract.phrases import (
     describe_types,
 )
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.source_documents import describe_source
 from cdc_contracts.registry.core.contract.type_families import protocol_names
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.schema.message_schemas.message_examples import example_messages
@@ -147,7 +148,8 @@ def _facts(version: Version) -> Iterator[tuple[str, str]]:
     retrieved = meaning["provenance"].get("retrieved")
     yield "Source", f"{version.source}, retrieved {retrieved}" if retrieved else str(version.source)
     for kind in meaning["provenance"].get("by_kind", {}):
-        yield f"Source for {kind}", str(version.source_for([kind]))
+        documents = version.catalogue.source_documents
+        yield f"Source for {kind}", str(describe_source(meaning["provenance"], documents, [kind]))
     document = version.catalogue.source_documents.get(meaning["provenance"]["document"])
     if document is not None:
         parts = [document.vendor, document.number and f"number {document.number}",

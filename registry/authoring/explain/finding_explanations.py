@@ -15,6 +15,7 @@ from cdc_contracts.registry.core.common.pointers import join_pointer, split_poin
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.contract.errata import Erratum, read_errata
 from cdc_contracts.registry.core.contract.phrases import describe_side, describe_test
+from cdc_contracts.registry.core.contract.source_documents import describe_source
 from cdc_contracts.registry.core.values import FORMS
 
 _MOST_ERRATA: Final = 2
@@ -71,15 +72,16 @@ def _explain(
         observed=finding.observed,
         means=rule.says if rule else CLASSES[finding.name].says,
         says=tuple(dict.fromkeys(_statements(finding, version, op, fits))) if version else (),
-        document=version.source_for(_kinds(annotated)) if version and finding.name != "malformed" else None,
+        document=_source(version, annotated) if version and finding.name != "malformed" else None,
         errata=tuple(_decisions(finding, version, annotated, errata)) if version and annotated else (),
         action=rule.action if rule else CLASSES[finding.name].action,
     )
 
 
-def _kinds(annotated: AnnotatedMessage | None) -> tuple[str, ...]:
-    """Return the kind of source database that the message names."""
-    return () if annotated is None or annotated.source_kind is None else (annotated.source_kind,)
+def _source(version: Version, annotated: AnnotatedMessage | None) -> str | None:
+    """Return the document about messages from the kind of source database that the message names."""
+    kinds = () if annotated is None or annotated.source_kind is None else (annotated.source_kind,)
+    return describe_source(version.resolved.get("provenance", {}), version.catalogue.source_documents, kinds)
 
 
 def _statements(finding: Finding, version: Version, op: str | None, fits: Sequence[Version]) -> Iterator[str]:

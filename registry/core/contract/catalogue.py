@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -113,13 +113,9 @@ class Version:
     @cached_property
     def source(self) -> str | None:
         """Where the facts of the version come from: title, section and address of the vendor's document."""
-        return self.source_for(())
-
-    def source_for(self, kinds: Iterable[str]) -> str | None:
-        """Return where its facts about messages from some kinds of source database come from."""
         from cdc_contracts.registry.core.contract.source_documents import describe_source
 
-        return describe_source(self.resolved.get("provenance", {}), self.catalogue.source_documents, kinds)
+        return describe_source(self.resolved.get("provenance", {}), self.catalogue.source_documents)
 
     def mapping_names(self) -> tuple[str, ...]:
         """Return the names of the value mappings that the version may use, in order."""

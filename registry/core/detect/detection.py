@@ -15,13 +15,8 @@ from cdc_contracts.registry.core.detect.reported_detection import (
     ReportedDetection,
     ReportedEvidence,
 )
-from cdc_contracts.registry.core.validate.validation_context import (
-    DetectedSubjects,
-    Undetected,
-    ValidationContext,
-    open_detected,
-    open_ranges,
-)
+from cdc_contracts.registry.core.validate.described_contexts import open_detected, open_ranges
+from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, Undetected, ValidationContext
 
 CERTAIN: Final = "certain"
 LIKELY: Final = "likely"

@@ -14,6 +14,7 @@ from cdc_contracts.registry.core.common.pointers import follow, split_pointer
 from cdc_contracts.registry.core.common.similar_names import similar_names
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.source_documents import describe_source
 from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.message.envelope_times import instant
 from cdc_contracts.registry.core.message.reading import Reading
@@ -78,7 +79,7 @@ class FindingContext:
         """Return the source of a version's facts about the kinds of source in the partitions of a finding."""
         partitions = {(source.topic, source.partition) for source in finding.extents}
         kinds = {one.kind for one in self.tally.statistics.kinds.seen if (one.topic, one.partition) in partitions}
-        return version.source_for(kinds)
+        return describe_source(version.resolved.get("provenance", {}), self.catalogue.source_documents, kinds)
 
     def version(self, reference: str | None) -> Version | None:
         return None if reference is None else self.catalogue.version(reference)

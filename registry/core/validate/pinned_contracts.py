@@ -15,7 +15,8 @@ from cdc_contracts.registry.core.contract.table_contracts import TableContracts,
 from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.contract.table_selection import Selection
 from cdc_contracts.registry.core.contract.version_ranges import read_ranges
-from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, ValidationContext, open_again
+from cdc_contracts.registry.core.validate.described_contexts import open_again
+from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, ValidationContext
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 PIN_VERSION: Final = 1

@@ -15,7 +15,8 @@ from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.reference_tally import account
-from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, open_detected, open_validation
+from cdc_contracts.registry.core.validate.described_contexts import open_detected
+from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, open_validation
 
 SOURCE = {"version": "3.5.0.Final", "connector": "mysql", "name": "cdc", "ts_ms": 1718000000000, "snapshot": "false",
           "db": "shop", "sequence": None, "table": "orders", "server_id": 1, "gtid": None, "file": "binlog.000001",

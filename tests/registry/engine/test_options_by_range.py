@@ -10,8 +10,8 @@ from topics import CATALOGUE
 from cdc_contracts.registry.core.contract.version_files import parse_versions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges
 from cdc_contracts.registry.core.validate.pinned_contracts import open_pin, write_pin
-from cdc_contracts.registry.core.validate.validation_context import open_ranges
 from cdc_contracts.spark_checks.tasks.spark_tasks import describe_validation
 
 PRECISE, STRING = ({"decimal.handling.mode": mode} for mode in ("precise", "string"))

@@ -24,7 +24,8 @@ from cdc_contracts.registry.core.report.message_checks import check_batches
 from cdc_contracts.registry.core.report.stored_reports import write_document
 from cdc_contracts.registry.core.stats.digests_without_arrow import digest_value
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.registry.core.validate.validation_context import Undetected, open_ranges, open_validation
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges
+from cdc_contracts.registry.core.validate.validation_context import Undetected, open_validation
 from cdc_contracts.registry.core.values import Number
 
 EVERY = 120

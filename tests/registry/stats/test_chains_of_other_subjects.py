@@ -11,7 +11,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.version_files import parse_versions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.registry.core.validate.validation_context import open_ranges
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges
 
 LIKE_DTS = ["drs/json@1", "drs/json@2", "drs/json-c@1", "drs/json-c@2"]
 REVERSED = stream(200, lambda _: OLD, deletes=False)

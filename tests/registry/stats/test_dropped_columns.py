@@ -21,7 +21,8 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.read_offsets import ReadOffsets
 from cdc_contracts.registry.core.stats.reference_tally import account
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, open_detected, open_validation
+from cdc_contracts.registry.core.validate.described_contexts import open_detected
+from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, open_validation
 
 AT = 70
 SEEDS = 8 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some" else 4

@@ -14,7 +14,8 @@ from cdc_contracts.registry.core.contract.version_files import parse_versions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.report.stored_reports import report_schema
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.registry.core.validate.validation_context import open_ranges, open_validation
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 PLACES = {"orders": {0: [{"to": 20, "contract": OLD}, {"from": 20, "contract": NEW}]}}
 

@@ -18,7 +18,8 @@ from cdc_contracts.registry.core.contract.version_files import parse_versions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.registry.core.validate.validation_context import open_ranges, open_validation
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 TOPICS = int(os.environ.get("CDC_PROPOSED_TOPICS", "8"))
 OLD, NEW = "dts/canal@1", "dts/canal@2"
