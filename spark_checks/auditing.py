@@ -48,14 +48,14 @@ def audit_inputs(
 ) -> Report:
     """Validate inputs of different topics, each in its own validation context, and return one report for all.
 
-    Topics of one contract, declared or detected, are judged together: what several have is one finding.
+    Topics of one contract, declared or detected, are validated together: what several have is one finding.
     Raises LedgerError if the counts do not add up.
     """
+    stop = stop or Stop()
     groups: dict[Hashable, list[_Part]] = {}
     for number, (source, asked) in enumerate(inputs):
-        part = _detect(engine, source, asked)
+        part = _Part(source, asked, None, None) if stop.reason else _detect(engine, source, asked)
         groups.setdefault(_likeness(part, number), []).append(part)
-    stop = stop or Stop()
     return combine_reports([_audit(engine, parts, fail_on, watch, stop).report for parts in groups.values()])
 
 
@@ -86,7 +86,7 @@ def _detect(engine: Engine, source: Input, asked: ValidationContext | Undetected
 
 
 def _likeness(part: _Part, number: int) -> Hashable:
-    """Return what parts have in common that are judged together; ranges and what is undetected are of one part."""
+    """Return what parts have in common that are validated together; ranges and what is undetected are of one part."""
     found = part.found
     if found is None or found.ranges is not None or not isinstance(part.source, TopicInput):
         return number
@@ -94,14 +94,18 @@ def _likeness(part: _Part, number: int) -> Hashable:
 
 
 def _audit(engine: Engine, parts: Sequence[_Part], fail_on: str, watch: Watch | None, stop: Stop) -> Audited:
-    """Validate parts that are judged together, and return their report."""
+    """Validate parts that are validated together, and return their report."""
     first, tally, stopped = parts[0], Tally(), stop.reason if parts[0].found is None else None
     spans: dict[Source, Span] = {}
-    for source, found in _joined(parts):
+    joined = [*_joined(parts)]
+    for source, found in joined:
         one, reason = engine.audit(source, found, watch, stop)
         tally.merge(one)
         stopped = stopped or reason
         spans |= _spans_read(source, one, stopped=reason is not None)
+    if len(joined) > 1:  # slices of inputs that are read apart may be at the same parts, so that they are no more proof
+        for counts in tally.partitions.values():
+            counts.slices = {}
     source, asked = join_topics([part.source for part in parts]), first.asked
     report = build_report(
         tally,

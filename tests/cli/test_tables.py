@@ -12,6 +12,7 @@ import yaml
 from topics import rendered
 
 from cdc_contracts.cli.app import main
+from cdc_contracts.registry.core.contract.table_contracts import read_table_contracts
 from cdc_contracts.spark_checks.engines.local_engine import LocalEngine
 
 DDL = """CREATE TABLE `orders` (
@@ -302,3 +303,20 @@ def test_where_there_is_no_row_nothing_is_inferred(here, capsys):
     assert "1 of 1 messages do not conform and were left out" in err
     assert "there is nothing to infer from" in err
     assert not (here / "t").exists()
+
+
+def test_defaults_that_are_one_constant_are_written_and_read_again(tmp_path, capsys):
+    """What a database computes, and what databases read in ways of their own, is no default."""
+    defaults = {
+        "5": "5", "'0'": "0", "-3": "-3", "'it''s: #1'": "it's: #1", "''": "", "true": "true", "NULL": None, "b'101'": None,
+        "0x41": None, "'a' 'b'": None, "'a\\nb'": None, "CURRENT_TIMESTAMP": None, "(1 + 1)": None,
+        "7 REFERENCES p (id) ON DELETE SET DEFAULT": "7", "'x' COMMENT 'y'": "x",
+    }  # fmt: skip
+    columns = ", ".join(f"c{place} int DEFAULT {text}" for place, text in enumerate(defaults))
+    (tmp_path / "t.sql").write_text(f"CREATE TABLE shop.t ({columns});")
+    assert main(["tables", "from-ddl", str(tmp_path / "t.sql"), "--dialect", "mysql", "-o", str(tmp_path / "out")]) == 0
+    (file,) = (tmp_path / "out").rglob("*.yaml")
+
+    contract = read_table_contracts(tmp_path / "out").first()
+
+    assert [column.default for column in contract.columns.values()] == list(defaults.values()), file.read_text()

@@ -128,6 +128,8 @@ def _column(column: TableColumn) -> dict[str, Any]:
     said: dict[str, Any] = {"type": column.type}
     if not column.nullable:
         said["nullable"] = False
+    if column.default is not None:
+        said["default"] = column.default
     if column.comment is not None:
         said["comment"] = column.comment
     return said

@@ -379,5 +379,5 @@ def _coverage(tally: Tally, ranges: ReadRange) -> RangeCoverage:
     spans = ranges.wanted or ranges.spans
     windows = [_window(tally, spans, source) for source in {*tally.partitions, *spans}]
     read = sum(counts.read for counts in tally.partitions.values())
-    slices = report_slices(tally, _sampled(ranges.spans)) if ranges.sample is not None else UNSET
+    slices = report_slices(tally, _sampled(ranges.spans)) if ranges.sample and not ranges.stopped else UNSET
     return RangeCoverage(read=read, of=sum(end - start for start, end in windows), sample=ranges.sample, slices=slices)

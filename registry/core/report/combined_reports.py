@@ -120,7 +120,7 @@ def _coverage(parts: Sequence[RangeCoverage]) -> RangeCoverage:
         parts[0],
         read=sum(one.read for one in parts),
         of=sum(one.of for one in parts),
-        slices=join_slices(one.slices for one in parts),
+        slices=join_slices(one.slices for one in parts if one.of),
     )
 
 

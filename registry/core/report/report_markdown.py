@@ -99,7 +99,9 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, names: int) ->
 def _contracts(contracts: Sequence[tuple[str, str]]) -> list[str]:
     """Say which topics are validated against which contract, where there are several topics."""
     rows = [[code(topics), code(contract)] for topics, contract in contracts[:_MOST_ROWS]]
-    return [_table(("topics", "contract"), rows, names=2)] if rows else []
+    left = len(contracts) - len(rows)
+    more = [f"and {left:,} more contract{'s' if left > 1 else ''}"] if left else []
+    return [_table(("topics", "contract"), rows, names=2), *more] if rows else []
 
 
 def _detection(topic: str | None, detection: ReportedDetection) -> list[str]:

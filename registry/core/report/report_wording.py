@@ -128,7 +128,8 @@ def _contracts_of(report: Report) -> str:
     mixed = report.contract == "auto" and found and found.verdict == "mixed" and not found.subject
     several = len(contracts) > 1 or mixed or report.versions
     if len(contracts) == 1 and not several:
-        return visible(contracts.pop().removeprefix("auto: "))
+        name = contracts.pop().removeprefix("auto: ")
+        return _changing_contract(report) or (visible(name) if "/" in name else "their contracts")
     return "their contracts" if several else _changing_contract(report) or contract_name_of(report)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from cdc_contracts.registry.core.common.written_models import Count
 from cdc_contracts.registry.core.stats.slice_shares import CONFIDENCE, bound_share, share_missed_by_half
@@ -73,17 +74,26 @@ def report_slices(tally: Tally, ranges: Mapping[Source, tuple[int, int]]) -> Rep
 
 
 def join_slices(parts: Iterable[ReportedSlices | UnsetType]) -> ReportedSlices | UnsetType:
-    """Return what the slices of several ranges say about all of them."""
+    """Return what the slices of several ranges say about all of them; UNSET if one says nothing, as if it was not read.
+
+    The bound is never lower than that of one range: slices at the same parts of several ranges may see the same.
+    """
+    found = [*parts]
+    if not all(found):
+        return UNSET
     counted: dict[float, SliceGroup] = {}
     largest = 0
-    for part in parts:
+    for part in found:
         for group in part.spread if part else ():
             known = counted.get(group.share, SliceGroup(group.share, 0, 0))
             counted[group.share] = SliceGroup(
                 group.share, known.slices + group.slices, known.represents + group.represents
             )
         largest = max(largest, part.largest) if part else largest
-    return _weigh(tuple(group for _, group in sorted(counted.items())), largest)
+    joined = _weigh(tuple(group for _, group in sorted(counted.items())), largest)
+    if joined is UNSET:
+        return UNSET
+    return replace(joined, at_most=max(joined.at_most, *(part.at_most for part in found if part)))
 
 
 def slice_notes(found: ReportedSlices | UnsetType) -> Sequence[str]:

@@ -371,7 +371,7 @@ def open_validation(catalogue: Catalogue, reference: str, reading_options: Readi
     Raises UsageError if there is no such contract, or if it has no mapping for the mode of the source.
     """
     if reading_options.deletes_by_null and not any(
-        "null_values" in version.meaning.parameters for version in catalogue.resolve(reference)
+        version.meaning.envelope.op.null_value for version in catalogue.resolve(reference)
     ):
         raise UsageError(
             f"{reference} knows no deletions by a null value",

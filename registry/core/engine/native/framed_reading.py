@@ -89,7 +89,7 @@ class FramedReader:
         return ReadValues(IndexedValues(texts, index), failures)
 
     def _find_longest(self, values: pa.BinaryArray, numbers: NDArray[np.int64], refused: AbstractSet[int]) -> int:
-        """Return the id whose records are the most JSON, judged by the first of each."""
+        """Return the id whose records are the most JSON, told by the first of each."""
         found, firsts, totals = np.unique(numbers, return_index=True, return_counts=True)
         lengths: dict[int, int] = {}
         for number, first, total in zip(found.tolist(), firsts.tolist(), totals.tolist(), strict=True):

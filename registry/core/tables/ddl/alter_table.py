@@ -120,7 +120,7 @@ def _alter_column(action: Words, family: Sequence[TableDraft], drafts: Drafts) -
     if said is None:
         return
     stored = read_type(action, drafts.grammar)[0] if said[-1] == "TYPE" else None
-    default = read_constant(action) if said == ("SET", "DEFAULT") else None
+    default = read_constant(action, drafts.grammar) if said == ("SET", "DEFAULT") else None
     for draft in family:
         name = draft.find(name_of(first, drafts.grammar))
         if name is None:

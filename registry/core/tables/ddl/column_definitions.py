@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from cdc_contracts.registry.core.contract.table_contracts import TableColumn
-from cdc_contracts.registry.core.tables.ddl.grammars import ORACLE, Grammar, TypeGrammar
-from cdc_contracts.registry.core.tables.ddl.tokens import NUMBER, PLAIN, SIGN, TEXT, DdlError, Word, Words
+from cdc_contracts.registry.core.tables.ddl.grammars import MYSQL, ORACLE, Grammar, TypeGrammar
+from cdc_contracts.registry.core.tables.ddl.tokens import NUMBER, PLAIN, TEXT, DdlError, Word, Words
 
 _LONGEST_FLOAT: Final = 24
 """The highest precision in bits that is stored as a float of 32 bits."""
 _EXACT: Final = ("DECIMAL", "NUMBER", "NUMERIC")
 _WHOLE_IF_ONE: Final = 1
+_PLAIN_TEXT: Final = re.compile(r"[eE]?'(?:[^'\\]|''|\\['\\])*'", re.DOTALL)
+"""A text with no other escapes than those of a quote and a backslash."""
+_BEHIND_DEFAULT: Final = (
+    "NOT", "NULL", "COMMENT", "PRIMARY", "UNIQUE", "KEY", "CHECK", "REFERENCES", "COLLATE", "ON", "CONSTRAINT",
+    "GENERATED", "AUTO_INCREMENT", "ENABLE", "DISABLE", "VISIBLE", "INVISIBLE", "COLUMN_FORMAT", "STORAGE", ",",
+)  # fmt: skip
+"""What may stand behind a default that is one constant."""
 _QUOTED: Final = re.compile(r'("(?:[^"]|"")*")')
 
 
@@ -219,9 +226,11 @@ def read_traits(words: Words, grammar: Grammar) -> Traits:
         said = next(((name, value) for phrase, name, value in _TRAITS if words.takes(*phrase)), None)
         if said is not None:
             setattr(traits, *said)
+        elif words.takes("SET", "DEFAULT"):
+            pass  # what a foreign key does with the column
         elif words.takes("DEFAULT"):
             traits.nullable = traits.nullable and not words.takes("ON", "NULL")
-            traits.default = read_constant(words)
+            traits.default = read_constant(words, grammar)
         elif any(words.takes(*phrase) for phrase in grammar.primary):
             traits.primary = True
         elif words.sees("("):
@@ -234,23 +243,34 @@ def read_traits(words: Words, grammar: Grammar) -> Traits:
     return traits
 
 
-def read_constant(words: Words) -> str | None:
+def read_constant(words: Words, grammar: Grammar) -> str | None:
     """Return the constant that comes next: a text without its quotes, a number, or true or false.
 
-    None for NULL, and for what a database computes for each row, of which nothing is taken.
+    None for NULL, for what a database computes for each row, and for what databases read in ways of their own: bits,
+    hexadecimal numbers, and texts with escapes other than those of a quote or a backslash.
     """
     begin = words.at
     sign = "-" if words.takes("-") else ""
     word = words.peek()
-    if word is not None and (word.kind in (TEXT, NUMBER) or word.says("TRUE", "FALSE")):
+    if word is not None and _is_constant(word, grammar, signed=bool(sign)):
         words.at += 1
-        if not _goes_on(words):
+        while words.takes("::"):
+            read_type(words, grammar)
+        following = words.peek()
+        if following is None or following.says(*_BEHIND_DEFAULT):
             return sign + word.text
     words.at = begin
     return None
 
 
-def _goes_on(words: Words) -> bool:
-    """Return whether an expression goes on behind its first value; a cast to the type of the column is none."""
-    following = words.peek()
-    return following is not None and following.kind == SIGN and not words.sees("::") and not words.sees(",")
+def _is_constant(word: Word, grammar: Grammar, *, signed: bool) -> bool:
+    if word.kind == NUMBER or signed:
+        return word.kind == NUMBER
+    return word.says("TRUE", "FALSE") or (word.kind == TEXT and _is_plain_text(word.written, grammar))
+
+
+def _is_plain_text(written: str, grammar: Grammar) -> bool:
+    """Return whether a text is no bits or hexadecimal digits, and has no escape but those of a quote or a backslash."""
+    if grammar.name == MYSQL.name or written[:1] in ("e", "E"):
+        return _PLAIN_TEXT.fullmatch(written) is not None
+    return written[:1] in ("'", "q", "Q")
