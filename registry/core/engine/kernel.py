@@ -161,14 +161,11 @@ class Kernel:
         if self._framed is not None:
             batch, *closed = self._framed.open(batch)
             yield from closed
-        if self.validation.null_values is not None:
-            batch = open_null_values(batch, self.validation.null_values)
-        if self._finder is None:
-            yield from self._batch_results(batch, texts=texts)
-            return
-        for declaration, part in self._finder.split(batch):
+        for declaration, part in ((None, batch),) if self._finder is None else self._finder.split(batch):
             kernel = self if declaration is None else self._declared[declaration]
-            yield from kernel._batch_results(part, texts=texts)  # noqa: SLF001
+            null_values = kernel.validation.null_values
+            opened = part if null_values is None else open_null_values(part, null_values)
+            yield from kernel._batch_results(opened, texts=texts)  # noqa: SLF001
 
     def _batch_results(self, batch: Batch, *, texts: bool) -> Iterator[tuple[Batch, BatchResult]]:
         """Validate a batch; if that fails, each half of it, down to the one record that cannot be validated.

@@ -13,8 +13,8 @@ from typing import Final
 from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.message.primary_keys import read_key_columns
 
-NULL_TEXT: Final = b"null"
-_BLANK: Final = b" \t\r\n"
+NULL_TEXT: Final = "null"
+BLANK: Final = " \t\r\n"
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,11 @@ class NullValues:
         if key is None or not is_null(value):
             return value
         columns = read_key_columns(key, self.key_at)
-        return write_json({**columns, **self.members}).encode() if columns else value
+        if not columns or columns.keys() & self.members.keys():
+            return value
+        return write_json({**columns, **self.members}).encode()
 
 
 def is_null(value: bytes | None) -> bool:
     """Return whether a value is null, or the JSON text of it."""
-    return value is None or value.strip(_BLANK) == NULL_TEXT
+    return value is None or value.strip(BLANK.encode()) == NULL_TEXT.encode()

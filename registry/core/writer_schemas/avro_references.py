@@ -31,6 +31,8 @@ def check_size(schemas: Iterable[Any]) -> None:
             fields += len(held) if isinstance(held, list) else 0
             if isinstance(part.get("symbols"), list) and len(part["symbols"]) > _MOST_SYMBOLS:
                 raise TooLarge(f"an enumeration of more than {_MOST_SYMBOLS:,} symbols")
+            if part.get("type") == "fixed" and (type(part.get("size")) is not int or part["size"] < 0):
+                raise TooLarge("a fixed type without a size")
             for name in _CHOICES:
                 _check_choice(part.get(name))
             parts += part.values()

@@ -53,6 +53,8 @@ class _Blocks:
         own = [kind for kind in kinds if kind != "null"] or (["string"] if "enum" in schema else [])
         if len(own) != 1:
             raise NoBlock("a choice of several types" if own else "a member without a type")
+        if not isinstance(own[0], str):
+            raise NoBlock("a type that is none")
         return {**self._typed(own[0], schema, document, depth), "optional": "null" in kinds, **_said(schema)}
 
     def _typed(self, kind: Any, schema: Mapping[str, Any], document: Any, depth: int) -> dict[str, Any]:

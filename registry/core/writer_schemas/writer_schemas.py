@@ -82,7 +82,7 @@ class WriterSchema:
         try:
             block = write_json_block(self.json, self.referred) if self.avro is None else write_block(self.avro)
             return parse_message(json.dumps(block).encode())
-        except NoBlock as error:
+        except (NoBlock, Unreadable) as error:
             raise NoSchema(f"{named} with {error}") from error
 
 
@@ -187,6 +187,7 @@ def read_schema(number: int, held: SchemaText) -> WriterSchema:
         parsed = json.loads(held.text)
         referred = {name: json.loads(text) for name, text in held.referred.items()}
         check_size([parsed, *referred.values()])
+        json.dumps([parsed, referred], ensure_ascii=False).encode()  # a lone surrogate is in no record
         if held.kind == JSON:
             return WriterSchema(number, None, parsed, referred)
         return WriterSchema(number, inline_references(parsed, referred.values()))

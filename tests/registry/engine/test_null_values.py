@@ -1,18 +1,23 @@
 """Null values that are deletions: both paths read the row that the key names, and leave all others as they are."""
 
 import json
+from collections import Counter
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from output_rows import unlike_columns
+from record_batches import batch_of
 from topics import CATALOGUE
 
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.contract.version_ranges import read_ranges
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 FLAT = "debezium/flat@2"
@@ -22,6 +27,8 @@ READ = [
     (None, b'{"id":7}', "conforming", {"id": "7"}),
     (b"null", b'{"id":7}', "conforming", {"id": "7"}),
     (b" null\r\n", b'{"id":7.50,"part":"a\\u00e4"}', "conforming", {"id": "7.50", "part": "aä"}),
+    (b"null" + b" " * 61, b'{"id":7}', "conforming", {"id": "7"}),
+    (None, b'{"id":7,"__deleted":"x"}', "tombstone", None),
     (None, b'{"id":null}', "conforming", {"id": None}),
     (None, None, "tombstone", None),
     (None, b"", "tombstone", None),
@@ -95,3 +102,22 @@ def test_the_columns_of_a_key_are_written_as_they_were_sent():
     assert json.loads(json.dumps(validated.changes[0].before)) == {
         "id": "1.10", "n": "0", "t": "\x00", "o": '{"a":[1,2.50]}',
     }  # fmt: skip
+
+
+def test_ranges_of_several_subjects_read_null_values_each_by_its_own():
+    """Partition 0 has flattened rows, partition 1 changes whose deletions are followed by tombstones."""
+    ranges = read_ranges([
+        {"topic": "orders", "partition": place, "ranges": [{"from": 0, "to": 9, "contract": contract, "unit": "offset"}]}
+        for place, contract in enumerate((FLAT, "debezium/json@4"))
+    ])  # fmt: skip
+    validation = open_ranges(CATALOGUE, ranges, ReadingOptions(table="orders", parameters=DELETION))
+    records = batch_of([(place, offset, None) for place in (0, 1) for offset in range(3)])
+    records = records.append_column("key", pa.array([b'{"id":7}'] * 6, pa.binary()))
+
+    parts = list(Kernel(validation).decode(records))
+
+    rows = [(row["partition"], row["op"]) for part in parts for row in part.changes.to_pylist()]
+    assert rows == [(0, "delete")] * 3
+    outcomes = [validation.at("orders", place, 0, None).validate(None, b'{"id":7}').verdict.outcome for place in (0, 1)]
+    assert outcomes == ["conforming", "tombstone"]
+    assert sum((Counter(part.tally.outcomes) for part in parts), Counter()) == {"conforming": 3, "tombstone": 3}

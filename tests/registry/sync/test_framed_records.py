@@ -255,6 +255,14 @@ HOSTILE = {
     "five megabytes": ("[" + " " * 5_000_000 + "]", "a schema of more than 4,194,304 characters"),
     "a default of a megabyte": ({**OTHER, "fields": [
         {"name": "it", "type": {"type": "array", "items": "int"}, "default": [0] * 2_000_000}]}, "a schema of more than"),
+    "a fixed type of no size": ({**OTHER, "fields": [{"name": "it", "type": {"type": "fixed", "name": "F", "size": "x"}}]},
+                                "a fixed type without a size"),
+    "a fixed type that goes back": ({**OTHER, "fields": [{"name": "it", "type": {"type": "fixed", "name": "F", "size": -1}}]},
+                                    "a fixed type without a size"),
+    "half a character": ({**OTHER, "fields": [{"name": "a\ud800", "type": "int"}]}, "text that is no Avro schema"),
+    "json, a type that is none": ({"type": [{}]}, "a type that is none"),
+    "json, a default that is no number": ('{"type":"object","properties":{"a":{"type":"number","default":NaN}}}',
+                                          "a JSON Schema with"),
     "no JSON": ("<html>", "text that is no Avro schema"),
     "brackets": ("[" * 100_000, "text that is no Avro schema"),
 }  # fmt: skip
@@ -265,7 +273,10 @@ def test_a_schema_that_could_do_harm_is_refused_with_its_id_and_soon(case):
     text, said = HOSTILE[case]
     source = Held()
     source.texts = {
-        7: ("PROTOBUF" if case == "protobuf" else "AVRO", text if isinstance(text, str) else json.dumps(text))
+        7: (
+            "JSON" if case.startswith("json") else "PROTOBUF" if case == "protobuf" else "AVRO",
+            text if isinstance(text, str) else json.dumps(text),
+        )
     }
     kernel = Kernel(open_validation(CATALOGUE, "debezium/json-schema@4", ReadingOptions(schemas=WriterSchemas(source))))
     records = batch_of([(0, at, frame(7, b"\2" * 40)) for at in range(50)])

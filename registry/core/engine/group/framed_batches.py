@@ -19,8 +19,9 @@ class FramedBatches:
     def __init__(self, schemas: WriterSchemas, validation: ValidationContext) -> None:
         options = validation.reading_options
         with_blocks = reads_blocks(validation.validators[0].meaning)
-        self._values = FramedReader(framed_values(schemas, with_blocks=with_blocks), options.max_bytes)
-        self._reads_keys = validation.reads_keys
+        framed = framed_values(schemas, with_blocks=with_blocks)
+        self._values = FramedReader(framed, options.max_bytes)
+        self._keys = FramedReader(framed, options.max_bytes) if validation.reads_keys else None
 
     def open(self, batch: Batch) -> tuple[Batch, *tuple[tuple[Batch, BatchResult], ...]]:
         """Return the batch with the texts of its messages, without the records that have none, and those.
@@ -28,5 +29,5 @@ class FramedBatches:
         A key that cannot be read is left as it is. Raises UnavailableError if the registry does not answer.
         """
         values, failures = self._values.read(batch.column("value", pa.binary()))
-        keys = self._values.read(batch.column("key", pa.binary())).texts if self._reads_keys else None
+        keys = None if self._keys is None else self._keys.read(batch.column("key", pa.binary())).texts
         return part_unreadable(batch, batch.with_texts(values, keys), failures, EXPECTED_FRAMED)

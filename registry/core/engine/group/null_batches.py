@@ -8,23 +8,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdc_contracts.registry.core.message.null_values import NULL_TEXT, NullValues
+from cdc_contracts.registry.core.message.null_values import BLANK, NULL_TEXT, NullValues
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.records.record_batches import Batch
 
-_LONGEST: Final = 64
-"""Bytes of a value that may be the text `null` with blanks around it."""
+_NULL_TEXT: Final = rf"\A[{BLANK}]*{NULL_TEXT}[{BLANK}]*\z"
 
 
 def open_null_values(batch: Batch, null_values: NullValues) -> Batch:
     """Return the batch with the messages that its null values stand for."""
     values = batch.values.array
-    short = pc.less_equal(pc.binary_length(values), _LONGEST)
-    may_be_null = pc.fill_null(pc.and_(short, pc.match_substring(values, NULL_TEXT)), fill_value=True)
-    numbers = np.flatnonzero(may_be_null.to_numpy(zero_copy_only=False))
+    is_null = pc.fill_null(pc.match_substring_regex(values, _NULL_TEXT), fill_value=True)
+    numbers = np.flatnonzero(is_null.to_numpy(zero_copy_only=False))
     if not len(numbers):
         return batch
     places = pa.array(numbers)
     pairs = zip(values.take(places).to_pylist(), batch.keys.take(places).to_pylist(), strict=True)
     told = pa.array([null_values.text_of(value, key) for value, key in pairs], pa.binary())
-    return batch.with_texts(MessageValues(pc.replace_with_mask(values, may_be_null, told)))
+    return batch.with_texts(MessageValues(pc.replace_with_mask(values, is_null, told)))

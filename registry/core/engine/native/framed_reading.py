@@ -89,13 +89,13 @@ class FramedReader:
         return ReadValues(IndexedValues(texts, index), failures)
 
     def _find_longest(self, values: pa.BinaryArray, numbers: NDArray[np.int64], refused: AbstractSet[int]) -> int:
-        """Return the id whose records are the most JSON, told by the first of each."""
-        found, firsts, totals = np.unique(numbers, return_index=True, return_counts=True)
+        """Return the id whose records are the most JSON."""
         lengths: dict[int, int] = {}
-        for number, first, total in zip(found.tolist(), firsts.tolist(), totals.tolist(), strict=True):
-            if number >= 0 and number not in refused:
+        for place in np.flatnonzero(numbers >= 0).tolist():
+            number = int(numbers[place])
+            if number not in refused:
                 with suppress(Unreadable):
-                    lengths[number] = len(self._values.text_of(values[first].as_py())) * total
+                    lengths[number] = lengths.get(number, 0) + len(self._values.text_of(values[place].as_py()))
         return max(lengths, key=lengths.__getitem__)
 
 
