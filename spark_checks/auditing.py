@@ -137,13 +137,12 @@ def _audit(engine: Engine, parts: Sequence[_Part], fail_on: str, watch: Watch | 
 
 def _joined(parts: Sequence[_Part]) -> Iterator[tuple[Input, ValidationContext]]:
     """Yield the inputs to read, those with the same context as one, so that many small topics are one job."""
-    by_table: dict[str | None, list[_Part]] = {}
+    by_table: dict[str | None, tuple[ValidationContext, list[Input]]] = {}
     for part in parts:
         if part.found is not None:
-            by_table.setdefault(part.found.reading_options.table, []).append(part)
-    for alike in by_table.values():
-        if alike[0].found is not None:
-            yield join_topics([part.source for part in alike]), alike[0].found
+            by_table.setdefault(part.found.reading_options.table, (part.found, []))[1].append(part.source)
+    for found, sources in by_table.values():
+        yield join_topics(sources), found
 
 
 def _spans_read(source: Input, tally: Tally, *, stopped: bool) -> dict[Source, Span]:

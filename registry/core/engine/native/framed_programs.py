@@ -20,7 +20,7 @@ _MOST_NODES: Final = 2**17
 
 
 class FramedPrograms:
-    """Makes programs; what it is told of it keeps until a program is too large, or the schema is asked for again."""
+    """Makes programs; keeps the schemas that it was given until a program is too large."""
 
     def __init__(self, values: FramedValues, library: Any) -> None:
         self._values, self._library = values, library
