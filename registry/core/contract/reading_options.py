@@ -89,6 +89,11 @@ class ReadingOptions:
         return own or self.zone("timestamp_zone")
 
     @property
+    def reads_headers(self) -> bool:
+        """Whether headers of records are read, which may name the schema of a value or key."""
+        return self.schemas is not None
+
+    @property
     def deletes_by_null(self) -> bool:
         """Whether a null value is the deletion of the row that its key names."""
         return self.parameters.get("null_values") == DELETION
