@@ -1,7 +1,7 @@
 """Schema headers: headers of a Kafka record that name the schema of its value or key, as the frame that says the same.
 
 A record whose header names its schema has no frame. With that frame put in front of it, it is read like any other.
-Names and bytes are those of Confluent's clients (`io.confluent.kafka.serializers.schema.id.SchemaId`, schema-registry 8)
+Names and bytes are those of Confluent's clients (`io.confluent.kafka.serializers.schema.id.SchemaId`, release 8)
 and of Apicurio Registry's (`io.apicurio.registry.serde.kafka.headers.KafkaSerdeHeaders`, 2 and 3).
 """
 

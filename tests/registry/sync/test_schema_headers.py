@@ -6,7 +6,7 @@ from base64 import b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-import httpx
+import patient
 import pyarrow as pa
 import pytest
 from framed_records import ENVELOPE, KEY, MESSAGE, body_of, frame, register
@@ -148,7 +148,7 @@ def number(registry):
 
 @pytest.fixture(scope="module")
 def guid(registry, number):
-    return uuid.UUID(httpx.get(f"{registry}/subjects/orders-value/versions/1", headers=SENT).json()["guid"])
+    return uuid.UUID(patient.get(f"{registry}/subjects/orders-value/versions/1", headers=SENT).json()["guid"])
 
 
 @pytest.fixture(params=["eager", "off"])
