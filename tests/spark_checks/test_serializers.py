@@ -85,6 +85,7 @@ def test_a_topic_that_names_its_schemas_in_headers_is_read_by_either_engine(
 ):  # fmt: skip
     if engine == "spark":
         request.getfixturevalue("spark")
+        capsys.readouterr()  # what Spark says when it starts
     topic, address = named_topic
     arguments = ["topic", topic, "-b", broker.bootstrap, "--schema-registry", address, "--engine", engine]
     assert main(["audit", *arguments, "--json"]) == 1

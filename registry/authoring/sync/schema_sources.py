@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,12 @@ from cdc_contracts.registry.authoring.sync.schema_guids import guid_of
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import (
     AVRO,
+    JSON,
     NoSchema,
     SchemaId,
     SchemaText,
     WriterSchemas,
+    global_number,
 )
 
 USER = "CDC_CONTRACTS_REGISTRY_USER"
@@ -36,6 +39,10 @@ PASSWORD = "CDC_CONTRACTS_REGISTRY_PASSWORD"  # noqa: S105  the name of a variab
 TOKEN = "CDC_CONTRACTS_REGISTRY_TOKEN"  # noqa: S105  the name of a variable
 _HIGHEST = 2**31 - 1
 _UNKNOWN_PATH = (404, 405)
+_CONTENT_IDS, _GLOBAL_IDS = "/apis/ccompat/", "/apis/registry/v2"
+"""The part of an address at which Apicurio Registry counts contents, and the API with the ids of versions beside it."""
+_NO_GLOBAL_ID = (404,)
+_AVRO_TYPES = ("record", "enum", "fixed", "array", "map")
 _MOST_REFERRED = 64
 
 
@@ -59,6 +66,8 @@ class RegistrySource:
 
     def find(self, number: SchemaId) -> SchemaText:
         """Return a schema. Raises NoSchema, and UnavailableError as the client."""
+        if global_number(number) is not None:
+            return self._find_global(number)
         kind = "guids" if isinstance(number, str) else "ids"
         if isinstance(number, int) and number > _HIGHEST:
             raise NoSchema("no registry has ids so high")
@@ -73,6 +82,23 @@ class RegistrySource:
             raise NoSchema("the registry has no such schema")
         text, references = self._read(answer, f"{self.named}/schemas/{kind}/{number}")
         return SchemaText(str(answer.get("schemaType", AVRO)), text, read_referred(references, self._ask))
+
+    def _find_global(self, number: SchemaId) -> SchemaText:
+        """Return the schema of a global id, which registries with ids of contents answer at another address."""
+        if self._beside is None:
+            raise NoSchema(f"global ids are known to a registry whose address has {_CONTENT_IDS}")
+        answer = self._beside.get(
+            "ids", "globalIds", str(global_number(number)), missing=_NO_GLOBAL_ID, dereference=True
+        )
+        if answer is None:
+            raise NoSchema("the registry has no such schema")
+        is_avro = not isinstance(answer, dict) or answer.get("type") in _AVRO_TYPES
+        return SchemaText(AVRO if is_avro else JSON, json.dumps(answer))
+
+    @cached_property
+    def _beside(self) -> RegistryClient | None:
+        root, found, _ = self.access.url.partition(_CONTENT_IDS)
+        return RegistryClient(replace(self.access, url=root + _GLOBAL_IDS)) if found else None
 
     def _ask(self, subject: str, version: int) -> tuple[str, Sequence[Any]] | None:
         answer = self._client.get(
@@ -124,6 +150,8 @@ class FolderSource:
 
     def find(self, number: SchemaId) -> SchemaText:
         """Return a schema. Raises NoSchema, ContractError if the folder is invalid."""
+        if global_number(number) is not None:
+            raise NoSchema("global ids are known to a registry, not to a folder")
         found = self._by_guid.get(number) if isinstance(number, str) else self._by_id.get(number)
         if found is None:
             raise NoSchema(f"{self.root} has no such schema")

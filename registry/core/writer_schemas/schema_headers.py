@@ -12,7 +12,14 @@ from contextlib import suppress
 from typing import Any, Final, Literal
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import BY_GUID, NUMBERED, SHORT, WITH_GUID, frame_of
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import (
+    BY_GLOBAL_ID,
+    BY_GUID,
+    NUMBERED,
+    SHORT,
+    WITH_GUID,
+    frame_of,
+)
 
 Part = Literal["value", "key"]
 """What of a record a header is about."""
@@ -30,6 +37,10 @@ def _read_id(name: str, content: bytes) -> bytes:
     if content[:1] == NUMBERED and not any(content):
         raise _refuse(name, "the id 0, which no schema has")
     return content
+
+
+def _read_global_id(name: str, content: bytes) -> bytes:
+    return BY_GLOBAL_ID + _read_long_id(name, content)[1:]
 
 
 def _read_long_id(name: str, content: bytes) -> bytes:
@@ -54,7 +65,7 @@ def _refuse(name: str, what: str) -> Unreadable:
 
 _READERS: Final[Mapping[str, Callable[[str, bytes], bytes]]] = {
     "__{}_schema_id": _read_id,
-    "apicurio.{}.globalId": _read_long_id,
+    "apicurio.{}.globalId": _read_global_id,
     "apicurio.{}.contentId": _read_long_id,
     "apicurio.{}.encoding": _check_encoding,
 }

@@ -30,12 +30,13 @@ from cdc_contracts.registry.core.writer_schemas.json_blocks import write_json_bl
 AVRO, JSON = "AVRO", "JSON"
 SHORT, LONG, WITH_GUID = 5, 9, 17
 """The bytes of a frame with an id of four bytes, with one of eight, and with a GUID."""
-NUMBERED, BY_GUID = b"\0", b"\1"
-"""The first byte of a frame with an id, and of one with a GUID."""
+NUMBERED, BY_GUID, BY_GLOBAL_ID = b"\0", b"\1", b"\2\0\0\0\0"
+"""How a frame begins that has an id, one with a GUID, and one that no serializer writes and a header stands for."""
 BLOCK_ID: Final = "writer-schema-id"
 """The only member of an object that stands for the block of a writer schema."""
 EXPECTED_FRAMED: Final = "a record whose schema the registry has"
 _BROKEN: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionError, NotAvro)
+_GLOBAL: Final = re.compile("([1-9][0-9]{0,9}) \\(global\\)", re.ASCII)
 _GUID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _NAMED: Final = {AVRO: "Avro schema", JSON: "JSON Schema"}
 _MOST_TEXT: Final = 4 * 1024 * 1024
@@ -46,7 +47,7 @@ _ASK_AGAIN: Final = 30.0
 
 
 SchemaId = int | str
-"""What names a schema: its number, or its GUID as text in lower case."""
+"""What names a schema: its number, or a text: its GUID in lower case, or `7 (global)` (`global_id`)."""
 
 
 class NoSchema(Exception):
@@ -184,7 +185,7 @@ class WriterSchemas:
         number = held[BLOCK_ID] if isinstance(held, dict) and held.keys() == {BLOCK_ID} else None
         if isinstance(number, Number) and number.token.isdigit():
             return self.block(int(number.token))
-        if isinstance(number, str) and _GUID.fullmatch(number):
+        if isinstance(number, str) and (_GUID.fullmatch(number) or global_number(number) is not None):
             return self.block(number)
         return held
 
@@ -221,6 +222,8 @@ def frame_of(value: bytes) -> Frame | None:
     """Return the frame of a record; None if the value has none. Four zero bytes are the head of a longer id."""
     if value[:1] == BY_GUID and len(value) >= WITH_GUID:
         return Frame(guid_text(value[1:WITH_GUID]), WITH_GUID)
+    if value[:SHORT] == BY_GLOBAL_ID and len(value) >= LONG:
+        return Frame(global_id(int.from_bytes(value[SHORT:LONG], "big")), LONG)
     if len(value) < SHORT or value[:1] != NUMBERED:
         return None
     number = int.from_bytes(value[1:SHORT], "big")
@@ -232,3 +235,14 @@ def frame_of(value: bytes) -> Frame | None:
 def guid_text(guid: bytes) -> str:
     """Return the text of a GUID of sixteen bytes."""
     return str(uuid.UUID(bytes=guid))
+
+
+def global_id(number: int) -> str:
+    """Return what names a schema by its global id: registries that have these too count ids of contents apart."""
+    return f"{number} (global)"
+
+
+def global_number(number: SchemaId) -> int | None:
+    """Return the global id that names a schema, None if something else does."""
+    found = _GLOBAL.fullmatch(number) if isinstance(number, str) else None
+    return None if found is None else int(found[1])

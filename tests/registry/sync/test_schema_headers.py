@@ -3,6 +3,7 @@
 import json
 import uuid
 from base64 import b64encode
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -30,7 +31,7 @@ CONTRACT = "debezium/json-schema@4"
 BODY = body_of(ENVELOPE, MESSAGE)
 GUID = uuid.UUID("01234567-89ab-cdef-0123-456789abcdef")
 SEVEN, NINE = b"\0\0\0\0\7", b"\0\0\0\0\x09"
-LONG_SEVEN = b"\0\0\0\0\0\0\0\7"
+LONG_SEVEN, GLOBAL_SEVEN = b"\0\0\0\0\0\0\0\7", b"\2\0\0\0\0\0\0\0\7"
 VALUE, CONTENT, GLOBAL = "__value_schema_id", "apicurio.value.contentId", "apicurio.value.globalId"
 ENCODING = "apicurio.value.encoding"
 SENT = {"Confluent-Accept-Unknown-Properties": "true"}
@@ -40,8 +41,8 @@ NAMED = {
     "headers of other things": ([("trace", b"\1"), ("__value_schema", SEVEN)], b""),
     "an id": ([(VALUE, SEVEN)], SEVEN),
     "a GUID": ([(VALUE, b"\1" + GUID.bytes)], b"\1" + GUID.bytes),
-    "an id of eight bytes": ([(GLOBAL, LONG_SEVEN)], SEVEN),
     "an id of contents, with the encoding": ([(ENCODING, b"BINARY"), (CONTENT, LONG_SEVEN)], SEVEN),
+    "a global id": ([(GLOBAL, LONG_SEVEN)], GLOBAL_SEVEN),
     "an id twice": ([(VALUE, SEVEN), ("trace", None), (VALUE, SEVEN)], SEVEN),
     "a header without a value": ([(VALUE, None)], b""),
     "the schema of the key": ([("__key_schema_id", SEVEN), ("apicurio.key.globalId", LONG_SEVEN)], b""),
@@ -61,6 +62,7 @@ REFUSED = {
     "an encoding as JSON": ([(ENCODING, b"JSON"), (CONTENT, LONG_SEVEN)], "an encoding other than BINARY"),
     "two ids": ([(VALUE, SEVEN), (VALUE, NINE)], "different schemas: __value_schema_id 7, __value_schema_id 9"),
     "an id and a GUID": ([(VALUE, SEVEN), (VALUE, b"\1" + GUID.bytes)], f"__value_schema_id 7, __value_schema_id {GUID}"),
+    "two kinds of ids": ([(GLOBAL, LONG_SEVEN), (CONTENT, LONG_SEVEN)], "globalId 7 (global), apicurio.value.contentId 7"),
     "ids of two registries": ([(VALUE, NINE), (CONTENT, LONG_SEVEN)], "__value_schema_id 9, apicurio.value.contentId 7"),
     "an artifact": ([("apicurio.value.artifactId", b"orders")], "a schema that is named by its artifact"),
 }  # fmt: skip
@@ -82,7 +84,7 @@ def test_headers_that_are_not_as_they_should_be_are_refused_by_name(case):
 
 
 def test_headers_of_a_key_are_those_with_its_name():
-    headers = [("__key_schema_id", SEVEN), (VALUE, NINE), ("apicurio.key.globalId", LONG_SEVEN)]
+    headers = [("__key_schema_id", SEVEN), (VALUE, NINE), ("apicurio.key.contentId", LONG_SEVEN)]
     assert frame_in(headers, "key") == SEVEN
 
 
@@ -176,15 +178,15 @@ def test_a_record_whose_header_names_its_schema_has_the_rows_of_one_behind_its_i
     long = number.to_bytes(8)
     headers = [
         None, [(VALUE, b"\0" + number.to_bytes(4))], [(VALUE, b"\1" + guid.bytes), ("trace", b"x")],
-        [(CONTENT, long), (ENCODING, b"BINARY")], [(GLOBAL, long)],
+        [(CONTENT, long), (ENCODING, b"BINARY")],
     ]  # fmt: skip
-    values = [frame(number, BODY), *[BODY] * 4]
+    values = [frame(number, BODY), *[BODY] * 3]
     parts = written(registry, records_of([*zip(values, headers, strict=True), (None, headers[1])], held))
     rows = rows_of(parts)
-    assert [row.pop("offset") for row in rows] == [0, 1, 2, 3, 4]
+    assert [row.pop("offset") for row in rows] == [0, 1, 2, 3]
     assert rows[0]["after"] == [("id", "7"), ("rate", "0.1"), ("price", "123.45")]
-    assert rows == [rows[0]] * 5
-    assert parts[0].tally.outcomes == {"conforming": 5, "tombstone": 1}
+    assert rows == [rows[0]] * 4
+    assert parts[0].tally.outcomes == {"conforming": 4, "tombstone": 1}
 
 
 def test_contracts_without_blocks_read_records_by_guid(registry, guid, native):
@@ -253,11 +255,14 @@ def test_a_folder_of_schemas_has_them_by_their_guids(registry, guid, tmp_path):
     assert [dict(row["after"])["price"] for row in rows_of(parts)] == ["123.45"]
 
 
-def test_a_registry_without_guids_stops_the_run(registry):
-    class Older(BaseHTTPRequestHandler):
+@contextmanager
+def answering(answers):
+    """A server with some JSON by path and query, and a refusal for what it does not have; yields its address."""
+
+    class Registry(BaseHTTPRequestHandler):
         def do_GET(self):
-            body = b'{"error_code":404,"message":"HTTP 404 Not Found"}'
-            self.send_response(404)
+            body = json.dumps(answers.get(self.path, {"error_code": 404, "message": "not found"})).encode()
+            self.send_response(200 if self.path in answers else 404)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -266,11 +271,40 @@ def test_a_registry_without_guids_stops_the_run(registry):
         def log_message(self, *_):
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Older) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        with pytest.raises(UnavailableError, match="the registry has no schemas by GUID"):
-            written(f"http://127.0.0.1:{server.server_port}", records_of([(BODY, [(VALUE, b"\1" + GUID.bytes)])]))
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+def test_a_registry_without_guids_stops_the_run():
+    with answering({}) as address, pytest.raises(UnavailableError, match="the registry has no schemas by GUID"):
+        written(address, records_of([(BODY, [(VALUE, b"\1" + GUID.bytes)])]))
+
+
+def test_a_global_id_is_asked_for_where_ids_of_contents_are_others(native):
+    other = {"type": "record", "name": "Other", "fields": []}
+    answers = {
+        "/apis/registry/v2/ids/globalIds/7?dereference=true": ENVELOPE,
+        "/apis/registry/v2/ids/globalIds/8?dereference=true": {"type": "object"},
+        "/apis/ccompat/v7/schemas/ids/7": {"schema": json.dumps(other)},
+    }
+    text = json.dumps({**MESSAGE, "after": {"id": 8}}).encode()
+    records = records_of(
+        [(BODY, [(GLOBAL, number.to_bytes(8))]) for number in (7, 9)] + [(text, [(GLOBAL, b"\0" * 7 + b"\x08")])]
+    )
+    with answering(answers) as address:
+        parts = written(f"{address}/apis/ccompat/v7", records, "debezium/json@4")
+    assert [(row["offset"], dict(row["after"])["id"]) for row in rows_of(parts)] == [(0, "7"), (2, "8")]
+    (refused,) = rows_of(parts, "quarantine")
+    assert refused["findings"][0]["observed"] == "schema id 9 (global): the registry has no such schema"
+
+
+def test_a_global_id_is_not_taken_for_an_id_of_another_registry_or_folder(registry, number, tmp_path):
+    for place, said in ((registry, "a registry whose address has /apis/ccompat/"), (tmp_path, "not to a folder")):
+        (refused,) = rows_of(written(place, records_of([(BODY, [(GLOBAL, number.to_bytes(8))])])), "quarantine")
+        assert f"schema id {number} (global): global ids are known to" in refused["findings"][0]["observed"]
+        assert said in refused["findings"][0]["observed"]
 
 
 class Record:

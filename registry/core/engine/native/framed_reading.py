@@ -24,13 +24,14 @@ from cdc_contracts.registry.core.engine.native.value_index import IndexedValues,
 from cdc_contracts.registry.core.message.framed_values import FramedValues
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import (
+    BY_GLOBAL_ID,
     BY_GUID,
     LONG,
     NUMBERED,
     SHORT,
     WITH_GUID,
     SchemaId,
-    guid_text,
+    frame_of,
 )
 
 MOST_JSON: Final = 512 * 1024 * 1024
@@ -134,9 +135,9 @@ def frames_of(values: pa.BinaryArray) -> Frames:
     if values.null_count:
         framed &= values.is_valid().to_numpy(zero_copy_only=False)
     places = np.flatnonzero(framed)
-    first = held[starts[:-1][places]]
-    named = places[(first == BY_GUID[0]) & (lengths[places] >= WITH_GUID)]
-    places = places[first == NUMBERED[0]]
+    begins = held[starts[:-1][places]]
+    others, places = places[begins != NUMBERED[0]], places[begins == NUMBERED[0]]
+    begins = held[starts[:-1][others]]
     found[places] = _number(held, starts[:-1][places] + 1)
     longer = places[(found[places] == 0) & (lengths[places] >= LONG)]
     found[longer], sizes[longer] = _number(held, starts[:-1][longer] + 5), LONG
@@ -144,11 +145,16 @@ def frames_of(values: pa.BinaryArray) -> Frames:
     ids: list[SchemaId] = distinct.tolist()
     if ids[0] == -1:
         ids, at = ids[1:], at - 1
-    if len(named):
-        guids = held[starts[:-1][named][:, None] + np.arange(1, WITH_GUID)].view(f"V{WITH_GUID - 1}").ravel()
-        others, kinds = np.unique(guids, return_inverse=True)
-        at[named], sizes[named] = len(ids) + kinds, WITH_GUID
-        ids += [guid_text(one.tobytes()) for one in others]
+    for beginning, size in ((BY_GUID, WITH_GUID), (BY_GLOBAL_ID, LONG)):
+        named = others[(begins == beginning[0]) & (lengths[others] >= size)]
+        if len(named):
+            heads = held[starts[:-1][named][:, None] + np.arange(size)].view(f"V{size}").ravel()
+            of_heads, kinds = np.unique(heads, return_inverse=True)
+            frames = [frame_of(head.tobytes()) for head in of_heads]
+            known = np.array([frame is not None for frame in frames])
+            at[named] = np.where(known, len(ids) + np.cumsum(known) - 1, -1)[kinds]
+            sizes[named] = size
+            ids += [frame.number for frame in frames if frame is not None]
     return Frames(ids, at, sizes)
 
 
