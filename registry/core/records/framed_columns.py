@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -14,8 +16,9 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.records.record_batches import is_header_text, read_headers
 from cdc_contracts.registry.core.writer_schemas.schema_headers import NAMES, PARTS, Header, Part, frame_in
 
-_PATTERNS: Final = {part: "|".join(f'"{name.replace(".", "[.]")}"' for name in names) for part, names in NAMES.items()}
+_PATTERNS: Final = {part: rf'"key"\s*:\s*"(?:{"|".join(names)})"'.replace(".", "[.]") for part, names in NAMES.items()}
 """What the JSON text of headers has if one of them names a schema."""
+_MOST: Final = 2**62
 
 
 class HeaderFrames(NamedTuple):
@@ -96,44 +99,62 @@ def _find_headers(column: pa.Array, part: Part) -> _Headers | None:
     """Return the headers that name schemas; None if there are none."""
     if column.null_count == len(column):
         return None
-    return _of_texts(column, part) if is_header_text(column) else _of_lists(read_headers(column), part)
+    found = _in_texts(column, part) if is_header_text(column) else _in_lists(read_headers(column), part)
+    return None if found is None else _combine(found, len(column))
 
 
-def _of_texts(column: pa.Array, part: Part) -> _Headers | None:
-    named = pc.fill_null(pc.match_substring_regex(column, _PATTERNS[part]), False)  # noqa: FBT003  the value of nulls
-    numbers = np.flatnonzero(named.to_numpy(zero_copy_only=False))
+class _Named(NamedTuple):
+    """Headers that name schemas, one after the other: whose each is, and which it is of the distinct ones."""
+
+    owners: NDArray[np.int64]
+    kinds: NDArray[np.int64]
+    distinct: Sequence[Header]
+
+
+def _in_texts(column: pa.Array, part: Part) -> _Named | None:
+    """Find headers in JSON texts. Those of other names may be other ones in each record: they are not parsed."""
+    held = pc.fill_null(pc.match_substring_regex(column, _PATTERNS[part]), False)  # noqa: FBT003  in place of nulls
+    numbers = np.flatnonzero(held.to_numpy(zero_copy_only=False))
     if not len(numbers):
         return None
-    texts = pc.dictionary_encode(column.take(pa.array(numbers)))
-    distinct = [
-        [(header["key"], header["value"]) for header in headers]
-        for headers in read_headers(texts.dictionary).to_pylist()
-    ]
-    places = np.full(len(column), -1, np.int64)
-    places[numbers] = texts.indices.to_numpy()
-    return _Headers(distinct, places)
+    pieces = pc.split_pattern_regex(column.take(pa.array(numbers)), r"\}\s*,\s*\{")  # of a key, its quotes are escaped
+    items = pc.list_flatten(pieces)
+    named = pc.match_substring_regex(items, _PATTERNS[part])
+    texts = items.filter(named).dictionary_encode()
+    documents = [json.loads("{" + text.strip(" \t\r\n[]{}") + "}") for text in texts.dictionary.to_pylist()]
+    distinct = [(one["key"], b64decode(one["value"]) if "value" in one else None) for one in documents]
+    return _Named(numbers[pc.list_parent_indices(pieces).filter(named).to_numpy()], texts.indices.to_numpy(), distinct)
 
 
-def _of_lists(column: pa.Array, part: Part) -> _Headers | None:
+def _in_lists(column: pa.Array, part: Part) -> _Named | None:
     items = pc.list_flatten(column)
     names = pc.struct_field(items, "key")
     named = pc.is_in(names, pa.array(NAMES[part]))
     if not pc.any(named).as_py():
         return None
-    owners = pc.list_parent_indices(column).filter(named).to_numpy()
-    names, contents = names.filter(named).dictionary_encode(), pc.struct_field(items, "value").filter(named)
+    names, contents = (pc.struct_field(items, field).filter(named) for field in ("key", "value"))
     codes = pc.fill_null(contents.dictionary_encode().indices, -1).to_numpy() + 1
-    pairs = names.indices.to_numpy() * np.int64(codes.max(initial=0) + 1) + codes
+    pairs = names.dictionary_encode().indices.to_numpy() * np.int64(codes.max(initial=0) + 1) + codes
     _, first, kinds = np.unique(pairs, return_index=True, return_inverse=True)
-    taken = [names.take(pa.array(first)).to_pylist(), contents.take(pa.array(first)).to_pylist()]
-    headers: list[Header] = list(zip(*taken, strict=True))
-    places = np.full(len(column), -1, np.int64)
-    if (np.diff(owners) > 0).all():
-        places[owners] = kinds
-        return _Headers([[one] for one in headers], places)
-    combined: dict[int, tuple[int, ...]] = {}
-    for owner, kind in zip(owners.tolist(), kinds.tolist(), strict=True):
-        combined[owner] = (*combined.get(owner, ()), kind)
-    numbers = {kinds: place for place, kinds in enumerate(dict.fromkeys(combined.values()))}
-    places[list(combined)] = [numbers[kinds] for kinds in combined.values()]
-    return _Headers([[headers[kind] for kind in kinds] for kinds in numbers], places)
+    distinct = zip(*(held.take(pa.array(first)).to_pylist() for held in (names, contents)), strict=True)
+    return _Named(pc.list_parent_indices(column).filter(named).to_numpy(), kinds, list(distinct))
+
+
+def _combine(found: _Named, total: int) -> _Headers:
+    """Return the combinations of headers that records have, in the order in which each has them."""
+    owners, kinds, distinct = found
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    counts = np.diff(starts, append=len(owners))
+    base = len(distinct) + 1
+    weights = np.arange(len(owners)) - np.repeat(starts, counts)
+    small = base ** int(counts.max()) < _MOST
+    codes = np.add.reduceat((kinds + 1) * (np.int64(base) ** weights if small else 0), starts)
+    if not small:  # so many of one record are at most in a few
+        known: dict[bytes, int] = {}
+        codes = np.array([known.setdefault(one.tobytes(), len(known)) for one in np.split(kinds, starts[1:])])
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    places = np.full(total, -1, np.int64)
+    places[owners[starts]] = inverse
+    return _Headers(
+        [[distinct[kind] for kind in kinds[starts[one] : starts[one] + counts[one]].tolist()] for one in first], places
+    )

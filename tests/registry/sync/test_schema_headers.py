@@ -44,6 +44,8 @@ NAMED = {
     "an id of contents, with the encoding": ([(ENCODING, b"BINARY"), (CONTENT, LONG_SEVEN)], SEVEN),
     "a global id": ([(GLOBAL, LONG_SEVEN)], GLOBAL_SEVEN),
     "an id twice": ([(VALUE, SEVEN), ("trace", None), (VALUE, SEVEN)], SEVEN),
+    "a name that looks like one": ([('},{"key":"__value_schema_id","value":"', b"\1"), (VALUE, SEVEN)], SEVEN),
+    "many alike": ([(VALUE, SEVEN)] * 70, SEVEN),
     "a header without a value": ([(VALUE, None)], b""),
     "the schema of the key": ([("__key_schema_id", SEVEN), ("apicurio.key.globalId", LONG_SEVEN)], b""),
 }
