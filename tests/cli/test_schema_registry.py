@@ -90,9 +90,10 @@ def name_schemas_in_headers(file):
 
 
 def test_a_capture_whose_schemas_are_named_in_headers_is_read_as_one_with_their_ids_in_front(here, capsys):
-    _, framed = audited(capsys, "--schema-registry", "schemas")
+    named = ("--schema-registry", "schemas", "--contract", CONTRACT)
+    _, framed = audited(capsys, *named)
     name_schemas_in_headers(here / "shop.parquet")
-    _, report = audited(capsys, "--schema-registry", "schemas")
+    _, report = audited(capsys, *named)
     assert report["ledger"]["quarantined"] == 0
     assert report == framed
 
@@ -110,6 +111,10 @@ def test_why_explains_a_record_by_the_header_that_names_its_schema_and_one_whose
     assert main([*named, "--line", "2"]) == 1
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["rule"], "header __value_schema_id" in finding["observed"]) == ("D01.schema-header", True)
+    assert main(["why", "shop.parquet", "--contract", CONTRACT, "--json", "--line", "1"]) == 1
+    fault = json.loads(capsys.readouterr().out)["fault"]
+    assert fault["guess"] == "a record whose schema a header names"
+    assert fault["action"].startswith("Give --schema-registry URL")
 
 
 def drafted(capsys, *sources):

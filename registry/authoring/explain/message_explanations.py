@@ -40,10 +40,11 @@ from cdc_contracts.registry.core.validate.verdicts import (
     show_members,
     unreadable,
 )
-from cdc_contracts.registry.core.writer_schemas.schema_headers import Header, put_frames
+from cdc_contracts.registry.core.writer_schemas.schema_headers import Header, frame_or_none, put_frames
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import EXPECTED_FRAMED
 
 EXPLANATION_VERSION: Final = 1
+_GIVE_SCHEMAS: Final = "Give --schema-registry URL, or the folder of `registry dump`: its schema says what it is."
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,8 @@ def explain_message(
     message, fault = _open(value, validation, reading_options, show_values=show_values)
     if verdict.outcome != UNREADABLE:
         fault = None
+    elif fault is not None and not reading_options.reads_headers and frame_or_none(headers):
+        fault = structs.replace(fault, guess="a record whose schema a header names", action=_GIVE_SCHEMAS)
     wrapping = guess_wrapping(message) if message is not None and verdict.outcome == OTHER_DIALECT else None
     inside = (fault.inside or None) if fault is not None else wrapping.inside if wrapping is not None else None
     validator = (
