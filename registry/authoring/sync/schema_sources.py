@@ -76,8 +76,8 @@ class RegistrySource:
         except RefusedError as error:
             if kind != "guids" or error.code not in _UNKNOWN_PATH:
                 raise
-            hint = "Confluent's has since release 8.0, and this project's own registry has."
-            raise UnavailableError("the registry has no schemas by GUID", where=self.named, hint=hint) from error
+            # Not an error of the run: the bytes of any record may look like a GUID.
+            raise NoSchema("the registry has no schemas by GUID, as Confluent's before 8.0") from error
         if answer is None:
             raise NoSchema("the registry has no such schema")
         text, references = self._read(answer, f"{self.named}/schemas/{kind}/{number}")

@@ -18,14 +18,15 @@ from topics import CATALOGUE
 import cdc_contracts as cdc
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.authoring.sync.schema_sources import open_source
-from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.native.framed_reading import frames_of
 from cdc_contracts.registry.core.records.framed_columns import framed_column
 from cdc_contracts.registry.core.records.output_schemas import HEADERS_TYPE
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.registry.core.writer_schemas.schema_headers import frame_in
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import frame_of
 
 CONTRACT = "debezium/json-schema@4"
 BODY = body_of(ENVELOPE, MESSAGE)
@@ -137,6 +138,28 @@ def test_values_are_not_copied_where_no_header_names_a_schema(held, headers):
     records = pa.RecordBatch.from_pydict({"value": pa.array([b"a", None], pa.binary()), "headers": held(headers)})
     found = framed_column(records, "value")
     assert found.array.buffers()[2].address == records.column("value").buffers()[2].address
+
+
+def test_the_frames_of_a_batch_are_those_of_each_of_its_values():
+    heads = [
+        SEVEN,
+        LONG_SEVEN,
+        bytes(9),
+        GLOBAL_SEVEN,
+        b"\2\0\0\0\1\0\0\0\7",
+        b"\1" + GUID.bytes,
+        b"\1" + bytes(16),
+        b"{}",
+    ]
+    values = [None, *((head + b"rest")[:length] for length in range(22) for head in heads)]
+    for start in (0, 5):
+        found = frames_of(pa.array(values, pa.binary()).slice(start))
+        each = [None if value is None else frame_of(value) for value in values[start:]]
+        assert [found.id_at(place) for place in range(len(each))] == [one and one.number for one in each]
+        assert [size for size, one in zip(found.sizes.tolist(), each, strict=True) if one] == [
+            one.size for one in each if one
+        ]
+        assert len(set(found.ids)) == len(found.ids)
 
 
 @pytest.fixture(scope="module")
@@ -279,9 +302,14 @@ def answering(answers):
         server.shutdown()
 
 
-def test_a_registry_without_guids_stops_the_run():
-    with answering({}) as address, pytest.raises(UnavailableError, match="the registry has no schemas by GUID"):
-        written(address, records_of([(BODY, [(VALUE, b"\1" + GUID.bytes)])]))
+def test_a_registry_without_guids_stops_no_run_as_any_bytes_may_look_like_one():
+    with answering({}) as address:
+        parts = written(address, records_of([(BODY, [(VALUE, b"\1" + GUID.bytes)]), (b"\1" * 40, None)]))
+    observed = [row["findings"][0]["observed"] for row in rows_of(parts, "quarantine")]
+    assert observed == [
+        f"schema id {guid}: the registry has no schemas by GUID, as Confluent's before 8.0"
+        for guid in (GUID, uuid.UUID(bytes=b"\1" * 16))
+    ]
 
 
 def test_a_global_id_is_asked_for_where_ids_of_contents_are_others(native):
@@ -329,6 +357,5 @@ def test_records_of_a_client_are_checked_detected_and_explained_by_their_headers
     assert contract.check_batch([good, bad, good]).quarantined == 1
     detected = cdc.detect([good] * 3, schema_registry=registry)
     assert CONTRACT in (detected.contract, *detected.equivalent)
-    assert cdc.detect([bad] * 3, schema_registry=registry).contract is None
     columns = pa.table({"value": [BODY] * 3, "headers": as_lists([good.headers] * 3)})
     assert cdc.detect(columns, schema_registry=registry).contract == detected.contract
