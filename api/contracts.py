@@ -88,8 +88,8 @@ def contract(
     * `parameters` are facts that messages do not carry, such as `{"timestamp_zone": "+08:00"}`.
     * `severities` raises classes of drift, such as `{"unknown-field": "error"}`.
     * `contracts` are folders of your own contracts.
-    * `schema_registry` is where the schemas of records framed for a registry are: its URL, or a folder of
-      `registry dump`.
+    * `schema_registry` is where the schemas are that ids in front of records, or in their headers, name: the URL of a
+      registry, or a folder of `registry dump`.
     * `strict_json` treats duplicate member names as malformed.
 
     Raises UsageError if there is no such contract or an argument is wrong.

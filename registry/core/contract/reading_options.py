@@ -32,7 +32,7 @@ class ReadingOptions:
 
     `table` names the table of messages that do not: an option, else the topic. `selection` says which tables an audit
     validates, `wrapping` what another tool put around the messages; `schemas` are those that ids in front of records
-    name. `show_values` only decides what a report shows:
+    or in their headers name. `show_values` only decides what a report shows:
     values, or their shapes; `profiled` whether it has a profile, and `families` which tables it names together.
     """
 
