@@ -22,7 +22,7 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.native.framed_reading import frames_of
-from cdc_contracts.registry.core.records.framed_columns import framed_column
+from cdc_contracts.registry.core.records.framed_columns import framed_column, with_frames
 from cdc_contracts.registry.core.records.output_schemas import HEADERS_TYPE
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.registry.core.writer_schemas.schema_headers import frame_in
@@ -138,6 +138,16 @@ def test_values_are_not_copied_where_no_header_names_a_schema(held, headers):
     records = pa.RecordBatch.from_pydict({"value": pa.array([b"a", None], pa.binary()), "headers": held(headers)})
     found = framed_column(records, "value")
     assert found.array.buffers()[2].address == records.column("value").buffers()[2].address
+
+
+def test_a_draft_takes_values_and_keys_behind_the_frames_of_their_headers():
+    headers = [[(VALUE, SEVEN), ("__key_schema_id", NINE)], [(VALUE, b"?")], None]
+    records = records_of([(b"one", headers[0]), (b"two", headers[1]), (None, headers[2])])
+    records = records.append_column("key", pa.array([b"k", None, b"m"], pa.binary()))
+    found = with_frames(records)
+    assert found.column("value").to_pylist() == [SEVEN + b"one", b"two", None]
+    assert found.column("key").to_pylist() == [NINE + b"k", None, b"m"]
+    assert found.schema == records.schema
 
 
 def test_the_frames_of_a_batch_are_those_of_each_of_its_values():
