@@ -14,7 +14,7 @@ from cdc_contracts.api.arguments import as_mapping, as_number, as_text
 from cdc_contracts.api.decoded_values import python_readers, read_change, read_control
 from cdc_contracts.api.frozen_values import FrozenDict, freeze_document
 from cdc_contracts.api.message_batches import Messages, is_columnar, read_batches
-from cdc_contracts.api.messages import Message, key_of, place_of, value_of, values_of
+from cdc_contracts.api.messages import Message, headers_of, key_of, place_of, records_of, value_of
 from cdc_contracts.api.results import (
     AuditReport,
     Change,
@@ -31,6 +31,7 @@ from cdc_contracts.api.results import (
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.extras import require_extra
 from cdc_contracts.registry.core.common.findings import Severities
+from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.contract_folders import open_catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import (
@@ -48,6 +49,9 @@ from cdc_contracts.registry.core.validate.validation_context import (
     ValidationContext,
     open_validation,
 )
+from cdc_contracts.registry.core.validate.verdicts import unreadable
+from cdc_contracts.registry.core.writer_schemas.schema_headers import frame_or_none, put_frames
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import EXPECTED_FRAMED
 
 if TYPE_CHECKING:
     from cdc_contracts.api.batches import BatchValidator, DecodedBatch
@@ -84,8 +88,8 @@ def contract(
     * `parameters` are facts that messages do not carry, such as `{"timestamp_zone": "+08:00"}`.
     * `severities` raises classes of drift, such as `{"unknown-field": "error"}`.
     * `contracts` are folders of your own contracts.
-    * `schema_registry` is where the schemas of records framed for a registry are: its URL, or a folder of
-      `registry dump`.
+    * `schema_registry` is where the schemas are that ids in front of records, or in their headers, name: the URL of a
+      registry, or a folder of `registry dump`.
     * `strict_json` treats duplicate member names as malformed.
 
     Raises UsageError if there is no such contract or an argument is wrong.
@@ -133,12 +137,15 @@ def detect(
     from cdc_contracts.registry.core.report.report_wording import evidence_list
 
     accumulator = EvidenceAccumulator(*open_options(tables, None, parameters, None, contracts, schema_registry))
-    for number, value in enumerate(islice(_values(messages), as_number("most", most, least=1))):
+    framed = accumulator.reading_options.reads_headers
+    for number, (value, frame) in enumerate(islice(_values(messages, framed), as_number("most", most, least=1))):
         place = RecordPlace("messages", 0, number)
         if value is None:
             accumulator.pass_over(place)
+        elif frame is None:
+            accumulator.add_unreadable(place, value)
         else:
-            accumulator.add(place, value)
+            accumulator.add(place, frame + value)
     found = conclude(accumulator).report()
     return Detection(
         verdict=found.verdict,
@@ -224,6 +231,7 @@ class Contract:
             key=key_of(message),
             validation=scope,
             show_values=show_values,
+            headers=headers_of(message),
         )
         return Explanation(
             outcome=found.outcome,
@@ -270,7 +278,13 @@ class Contract:
         validator = self._messages.get(id(scope))
         if validator is None:
             validator = self._messages.setdefault(id(scope), MessageValidator(scope))
-        return validator.validate(value, key_of(message) if scope.reads_keys else None, decodes=decodes)
+        key = key_of(message) if scope.reads_keys else None
+        headers = headers_of(message) if scope.reading_options.reads_headers else ()
+        try:
+            value, key = put_frames(value, key, headers)
+        except Unreadable as error:
+            return ValidatedMessage(unreadable(error.cause, EXPECTED_FRAMED, error.observed))
+        return validator.validate(value, key, decodes=decodes)
 
     def _scope(self, message: Message) -> ValidationContext:
         """Return the validation context of a message. Raises UsageError if it is not in a topic of a versions file."""
@@ -306,11 +320,20 @@ def _changes(validated: ValidatedMessage, scope: ValidationContext) -> list[Chan
     ]
 
 
-def _values(messages: Messages) -> Iterator[bytes | None]:
+def _values(messages: Messages, framed: bool) -> Iterator[tuple[bytes | None, bytes | None]]:  # noqa: FBT001
+    """Yield values, and the frames that their headers stand for if they are `framed`; None if these are unreadable."""
     if not is_columnar(messages):
-        return values_of(messages)
+        for value, _, headers in records_of(messages):
+            yield value, frame_or_none(headers) if framed else b""
+        return
     require_extra("arrow")
-    return (value for batch in read_batches(messages) for value in batch.column("value").to_pylist())
+    from cdc_contracts.registry.core.records.framed_columns import header_frames
+
+    for batch in read_batches(messages):
+        frames = header_frames(batch, "value").frames if framed else None
+        yield from zip(
+            batch.column("value").to_pylist(), [b""] * len(batch) if frames is None else frames.to_pylist(), strict=True
+        )
 
 
 def validation_of(contract: Contract) -> ValidationContext:

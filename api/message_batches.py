@@ -47,11 +47,19 @@ def read_batches(messages: Messages, *, placed: bool = False) -> Iterator[pa.Rec
 def _gather(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
+    from cdc_contracts.registry.core.records.output_schemas import HEADERS_TYPE
+
     records = records_of(messages)
     while some := list(islice(records, BATCH_ROWS)):
-        values, keys = zip(*some, strict=True)
-        columns = {"value": values} if not any(keys) else {"value": values, "key": keys}
-        yield pa.RecordBatch.from_arrays([_as_binary(held) for held in columns.values()], [*columns])
+        values, keys, headers = zip(*some, strict=True)
+        columns = {"value": _as_binary(values)}
+        if any(keys):
+            columns["key"] = _as_binary(keys)
+        if any(headers):
+            columns["headers"] = pa.array(
+                [[{"key": name, "value": content} for name, content in one] for one in headers], HEADERS_TYPE
+            )
+        yield pa.RecordBatch.from_pydict(columns)
 
 
 def _as_binary(held: Sequence[bytes | None]) -> pa.Array:

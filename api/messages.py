@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from cdc_contracts.registry.core.common.errors import UsageError
@@ -55,6 +55,15 @@ def key_of(message: Message) -> bytes | None:
     return bytes(key) if isinstance(key, bytes | bytearray | memoryview) else None
 
 
+def headers_of(message: Message) -> Sequence[tuple[str, bytes | None]]:
+    """Return the headers of a record of a Kafka client; none of other messages, or if they have another form."""
+    headers = None if message is None or isinstance(message, _BARE) else part_of(message, "headers")
+    if not isinstance(headers, list | tuple):
+        return ()
+    pairs = [one for one in headers if isinstance(one, tuple) and len(one) == 2]  # noqa: PLR2004  a name and bytes
+    return [one for one in pairs if isinstance(one[0], str) and isinstance(one[1], bytes | None)]
+
+
 def part_of(record: object, name: str) -> Any:
     """Return a part of a record of a Kafka client, be it an attribute or a method; None if it has none."""
     part = getattr(record, name, None)
@@ -88,11 +97,13 @@ def place_of(message: Message) -> MessagePlace:
 
 def values_of(messages: Iterable[Message]) -> Iterator[bytes | None]:
     """Yield the bytes of messages. Raises UsageError if they are no messages, or only one."""
-    return (value for value, _ in records_of(messages))
+    return (value for value, _, _ in records_of(messages))
 
 
-def records_of(messages: Iterable[Message]) -> Iterator[tuple[bytes | None, bytes | None]]:
-    """Yield the bytes of messages and of their keys. Raises UsageError as `values_of` does."""
+def records_of(
+    messages: Iterable[Message],
+) -> Iterator[tuple[bytes | None, bytes | None, Sequence[tuple[str, bytes | None]]]]:
+    """Yield the bytes of messages and of their keys, and their headers. Raises UsageError as `values_of` does."""
     if isinstance(messages, bytes | bytearray | memoryview | str):
         raise UsageError("several messages are needed, and this is one", hint="Put it into a list.")
     if not isinstance(messages, Iterable) or isinstance(messages, Mapping):
@@ -100,4 +111,4 @@ def records_of(messages: Iterable[Message]) -> Iterator[tuple[bytes | None, byte
             f"messages cannot be of the type {type(messages).__name__}",
             hint="Give an iterable of bytes, an Arrow table, or a pandas DataFrame or Series.",
         )
-    return ((value_of(message), key_of(message)) for message in messages)
+    return ((value_of(message), key_of(message), headers_of(message)) for message in messages)

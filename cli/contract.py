@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -94,13 +94,13 @@ def new(
     if has_extra("arrow"):  # the draft is checked by batches too
         start_arrow()
     client = ConnectionOptions(bootstrap, environment, kafka_config, kafka_options)
+    schemas = open_schemas(schema_registry or read_settings(Path.cwd()).schema_registry)
     if sources[0] == _TOPIC:
-        records = list(_of_topics(sources[1:], messages, client))
+        records = list(_of_topics(sources[1:], messages, client, framed=schemas is not None))
     else:
         run_options.refuse_for_files(client.given)
-        records = list(islice(_of_files(sources, messages, whole=whole), messages))
+        records = list(islice(_of_files(sources, messages, whole=whole, framed=schemas is not None), messages))
     document = Path(sources[-1]).name if sources[-1] != "-" else "standard-input"
-    schemas = open_schemas(schema_registry or read_settings(Path.cwd()).schema_registry)
     drafted = make_folder(
         catalogue, subject, document, read_samples(records, schemas), like=like, keep_values=keep_values
     )  # fmt: skip
@@ -114,7 +114,7 @@ _Sample = tuple[str, bytes, bytes | None]
 """The place of a message, its value, and the key of its record."""
 
 
-def _of_files(sources: Sequence[str], most: int, *, whole: bool) -> Iterator[_Sample]:
+def _of_files(sources: Sequence[str], most: int, *, whole: bool, framed: bool) -> Iterator[_Sample]:
     """Yield messages in files or standard input."""
     from cdc_contracts.registry.core.detect.topic_samples import sample_files
     from cdc_contracts.registry.core.records.input_files import (
@@ -133,13 +133,13 @@ def _of_files(sources: Sequence[str], most: int, *, whole: bool) -> Iterator[_Sa
             total = len(batch.values)
             columns = [[batch.topic] * total, batch.offsets, batch.values, [None] * total]
         else:
-            columns = [batch.column(name).to_pylist() for name in ("topic", "offset", "value", "key")]
+            columns = _columns(batch, "topic", "offset", framed=framed)
         for topic, offset, value, key in zip(*columns, strict=True):
             if value is not None:
                 yield f"{topic}:{offset + 1}", value, key
 
 
-def _of_topics(topics: Sequence[str], most: int, client: ConnectionOptions) -> Iterator[_Sample]:
+def _of_topics(topics: Sequence[str], most: int, client: ConnectionOptions, *, framed: bool) -> Iterator[_Sample]:
     """Yield messages in topics."""
     require_extra("kafka")
     from cdc_contracts.spark_checks.kafka.consumer import open_reader
@@ -153,10 +153,18 @@ def _of_topics(topics: Sequence[str], most: int, client: ConnectionOptions) -> I
     with open_reader(connection.bootstrap, connection.properties) as reader:
         for topic in topics:
             for batch in read_sample(reader, topic, -(-most // len(topics)), wanted):
-                columns = (batch.column(name).to_pylist() for name in ("partition", "offset", "value", "key"))
+                columns = _columns(batch, "partition", "offset", framed=framed)
                 for partition, offset, value, key in zip(*columns, strict=True):
                     if value is not None:
                         yield f"{topic}/{partition}@{offset}", value, key
+
+
+def _columns(batch: Any, *names: str, framed: bool) -> list[Any]:
+    """Return columns of a batch, with values and keys, if they are `framed` as the headers of their records say."""
+    from cdc_contracts.registry.core.records.framed_columns import with_frames
+
+    records = with_frames(batch) if framed else batch
+    return [records.column(name).to_pylist() for name in (*names, "value", "key")]
 
 
 def _write(drafted: ContractFolder, target: Path) -> None:

@@ -110,7 +110,8 @@ def detect(
                 run_options.open_files(of_files, None, "latest", whole=whole), found, new_versions
             )
         else:
-            topics = run_options.open_topics(LOCAL, connection, sources[1:], wanted, headers=False)
+            headers = reading_options.reads_headers
+            topics = run_options.open_topics(LOCAL, connection, sources[1:], wanted, headers=headers)
             switches = _place_versions(topics, found, new_versions)
     if as_json:
         console.print_json(write_document(detection.report()))

@@ -71,6 +71,7 @@ def _explain(found: Found, asked: ValidationContext | Undetected, *, show_values
         validation=validation,
         choice=choice,
         show_values=show_values,
+        headers=found.headers,
     )
 
 

@@ -55,7 +55,8 @@ def open_inputs(
         if pattern is not None:
             found = assign(match_topics(engine, connection.bootstrap, pattern, connection.properties))
         names = [name for _, group in found or () for name in group]
-        whole = run_options.open_topics(engine, connection, names, wanted, headers=False, since=since)
+        headers = any(validation.reading_options.reads_headers for validation, _ in found or ())
+        whole = run_options.open_topics(engine, connection, names, wanted, headers=headers, since=since)
         some = wanted.names_partitions
         sources = [(replace(whole.of_topics(group), sample=sample), validation) for validation, group in found or ()]
         inputs: list[tuple[Input, ValidationContext | Undetected]] = [

@@ -72,8 +72,9 @@ class SparkEngine:
     def peek(self, source: TopicRecords) -> Iterator[pa.RecordBatch]:
         limits = partial(resolve, self.session, source.bootstrap, wanted=parse_range(), properties=source.properties)
         with reading(source.bootstrap, source.selected, source.properties, limits):
-            frame = source.frame(self.session).select("value", "topic", "partition", "offset")
-            yield from frame.toArrow().to_batches()
+            frame = source.frame(self.session)
+            names = ["value", "topic", "partition", "offset", *({"headers"} & {*frame.columns})]
+            yield from frame.select(names).toArrow().to_batches()
 
     def audit(
         self, source: Input, validation: ValidationContext, watch: Watch | None, stop: Stop

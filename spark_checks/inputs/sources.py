@@ -116,7 +116,7 @@ class TopicInput:
     ) -> Iterator[pa.RecordBatch]:
         for windows in share_windows(bounds_of(self.spans) if within is None else within, most):
             selected = by_topic(windows)
-            part = replace(self, selected=selected, tasks=None, headers=False, sample=None)
+            part = replace(self, selected=selected, tasks=None, sample=None)
             if selected:
                 yield from engine.peek(part)
 

@@ -65,7 +65,7 @@ class Backlog:
         wanted, named = self.stream.wanted, self.setup.partitions
         source = read_topics(
             SparkEngine(self.stream.session), wanted.bootstrap, wanted.topics, parse_range(), wanted.properties,
-            headers=False, since=self.starts,
+            since=self.starts,
         )  # fmt: skip
         return source if named is None else replace(source, selected=_named(source.selected, named))
 

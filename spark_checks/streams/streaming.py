@@ -248,7 +248,8 @@ class Follow:
         idle = {source: span for source, span in spans.items() if span.start == span.end}
         there = bounds_of({source: span for source, span in spans.items() if source not in idle})
         # The first batch of empty topics is an empty run, which the output has to record.
-        source = wanted.input(by_topic(there or bounds_of(spans)), headers=wanted.command == DECODE)
+        headers = wanted.command == DECODE or validation.reading_options.reads_headers
+        source = wanted.input(by_topic(there or bounds_of(spans)), headers=headers)
         source = replace(source, idle=idle)
         try:
             validated = self._validate(source, validation, key, self.whole.tally.chains)

@@ -9,6 +9,7 @@ from producers.captures import Capture, bytes_of, read_records
 from producers.schema_registries import unpack_schemas
 
 from cdc_contracts.cli.app import main
+from cdc_contracts.registry.core.records.output_schemas import HEADERS_TYPE
 
 CAPTURE = Capture("debezium", "3.5.0", "postgresql", "defaults-avro")
 CONTRACT = "debezium/json-schema@4"
@@ -72,6 +73,48 @@ def test_both_engines_write_the_same_rows(here, spark):
     ]  # fmt: skip
     assert len(rows[0]) > 100
     assert rows[0] == rows[1]
+
+
+def name_schemas_in_headers(file):
+    """Take the ids from the front of keys and values, and name the schemas in headers instead."""
+    table = pq.read_table(file)
+    columns = {name: table.column(name).to_pylist() for name in ("key", "value")}
+    headers = [
+        [{"key": f"__{part}_schema_id", "value": held[:5]} for part, held in (("key", key), ("value", value)) if held]
+        for key, value in zip(columns["key"], columns["value"], strict=True)
+    ]
+    for name, held in columns.items():
+        bare = pa.array([one and one[5:] for one in held], pa.binary())
+        table = table.set_column(table.schema.get_field_index(name), name, bare)
+    pq.write_table(table.append_column("headers", pa.array(headers, HEADERS_TYPE)), file)
+
+
+def test_a_capture_whose_schemas_are_named_in_headers_is_read_as_one_with_their_ids_in_front(here, capsys):
+    named = ("--schema-registry", "schemas", "--contract", CONTRACT)
+    _, framed = audited(capsys, *named)
+    name_schemas_in_headers(here / "shop.parquet")
+    _, report = audited(capsys, *named)
+    assert report["ledger"]["quarantined"] == 0
+    assert report == framed
+
+
+def test_why_explains_a_record_by_the_header_that_names_its_schema_and_one_whose_header_is_wrong(here, capsys):
+    name_schemas_in_headers(here / "shop.parquet")
+    table = pq.read_table("shop.parquet")
+    headers = table.column("headers").to_pylist()
+    headers[1][-1]["value"] = b"\0"
+    pq.write_table(table.set_column(table.schema.get_field_index("headers"), "headers", pa.array(headers, HEADERS_TYPE)),
+                   "shop.parquet")  # fmt: skip
+    named = ("why", "shop.parquet", "--schema-registry", "schemas", "--contract", CONTRACT, "--json")
+    assert main([*named, "--line", "1"]) == 0
+    assert json.loads(capsys.readouterr().out)["bytes"] == len(table.column("value")[0].as_py())
+    assert main([*named, "--line", "2"]) == 1
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert (finding["rule"], "header __value_schema_id" in finding["observed"]) == ("D01.schema-header", True)
+    assert main(["why", "shop.parquet", "--contract", CONTRACT, "--json", "--line", "1"]) == 1
+    fault = json.loads(capsys.readouterr().out)["fault"]
+    assert fault["guess"] == "a record whose schema a header names"
+    assert fault["action"].startswith("Give --schema-registry URL")
 
 
 def drafted(capsys, *sources):

@@ -40,8 +40,11 @@ from cdc_contracts.registry.core.validate.verdicts import (
     show_members,
     unreadable,
 )
+from cdc_contracts.registry.core.writer_schemas.schema_headers import Header, frame_or_none, put_frames
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import EXPECTED_FRAMED
 
 EXPLANATION_VERSION: Final = 1
+_GIVE_SCHEMAS: Final = "Give --schema-registry URL, or the folder of `registry dump`: its schema says what it is."
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +105,19 @@ def explain_message(
     validation: ValidationContext | None = None,
     choice: str = "declared",
     show_values: bool = False,
+    headers: Sequence[Header] = (),
 ) -> MessageExplanation:
     """Explain one value, in the declared validation context or else by the most similar contract.
 
-    `key` is that of its Kafka record, `choice` says why this context was chosen.
+    `key` and `headers` are those of its Kafka record, `choice` says why this context was chosen.
     """
     declared = validation.declared if validation is not None and not validation.left_open else None
+    record = value
+    if reading_options.reads_headers and headers:
+        try:
+            value, key = put_frames(value, key, headers)
+        except Unreadable as error:
+            return _explain_headers(record or b"", error, declared, show_values=show_values)
     sent, value = value, value if validation is None else validation.message_of(value, key)
     if value is not sent:
         choice = f"{choice}; its null value is the deletion of the row that the key names"
@@ -129,6 +139,8 @@ def explain_message(
     message, fault = _open(value, validation, reading_options, show_values=show_values)
     if verdict.outcome != UNREADABLE:
         fault = None
+    elif fault is not None and not reading_options.reads_headers and frame_or_none(headers):
+        fault = structs.replace(fault, guess="a record whose schema a header names", action=_GIVE_SCHEMAS)
     wrapping = guess_wrapping(message) if message is not None and verdict.outcome == OTHER_DIALECT else None
     inside = (fault.inside or None) if fault is not None else wrapping.inside if wrapping is not None else None
     validator = (
@@ -146,8 +158,7 @@ def explain_message(
         declared=declared,
         contract=version.reference if version is not None else None,
         choice=choice,
-        bytes=len(value),
-        sha256=hashlib.sha256(value).hexdigest(),
+        **_digest(value if record is None or value is not sent else record),
         anatomy=anatomy,
         findings=findings,
         others=tuple(_others(candidates, verdict)),
@@ -158,6 +169,20 @@ def explain_message(
         else (),
         values_shown=show_values,
     )
+
+
+def _digest(value: bytes) -> dict[str, Any]:
+    return {"bytes": len(value), "sha256": hashlib.sha256(value).hexdigest()}
+
+
+def _explain_headers(value: bytes, error: Unreadable, declared: str | None, *, show_values: bool) -> MessageExplanation:
+    """Return the explanation of a value whose headers do not say by which schema it is read."""
+    verdict = unreadable(error.cause, EXPECTED_FRAMED, error.observed)
+    return MessageExplanation(
+        verdict=DRIFT, outcome=verdict.outcome, declared=declared, contract=None,
+        choice="no contract reads it without its schema", **_digest(value),
+        findings=explain_findings(verdict.findings, None, None, fits=()), values_shown=show_values,
+    )  # fmt: skip
 
 
 def _verdict_of(outcome: str, findings: Sequence[Remark]) -> str:

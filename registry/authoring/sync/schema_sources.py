@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,17 +17,32 @@ from cdc_contracts.registry.authoring.sync.registry_client import (
     NO_SUBJECT,
     NO_VERSION,
     Access,
+    RefusedError,
     RegistryClient,
 )
 from cdc_contracts.registry.authoring.sync.registry_contents import HeldSchema, Position
 from cdc_contracts.registry.authoring.sync.registry_folders import check_folder, read_subjects
+from cdc_contracts.registry.authoring.sync.schema_guids import guid_of
 from cdc_contracts.registry.core.common.errors import UnavailableError
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import AVRO, NoSchema, SchemaText, WriterSchemas
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import (
+    AVRO,
+    JSON,
+    NoSchema,
+    SchemaId,
+    SchemaText,
+    WriterSchemas,
+    global_number,
+)
 
 USER = "CDC_CONTRACTS_REGISTRY_USER"
 PASSWORD = "CDC_CONTRACTS_REGISTRY_PASSWORD"  # noqa: S105  the name of a variable
 TOKEN = "CDC_CONTRACTS_REGISTRY_TOKEN"  # noqa: S105  the name of a variable
 _HIGHEST = 2**31 - 1
+_UNKNOWN_PATH = (404, 405)
+_CONTENT_IDS, _GLOBAL_IDS = "/apis/ccompat/", "/apis/registry/v2"
+"""The part of an address at which Apicurio Registry counts contents, and the API with the ids of versions beside it."""
+_NO_GLOBAL_ID = (404,)
+_AVRO_TYPES = ("record", "enum", "fixed", "array", "map")
 _MOST_REFERRED = 64
 
 
@@ -47,15 +64,41 @@ class RegistrySource:
     def _client(self) -> RegistryClient:
         return RegistryClient(self.access)
 
-    def find(self, number: int) -> SchemaText:
+    def find(self, number: SchemaId) -> SchemaText:
         """Return a schema. Raises NoSchema, and UnavailableError as the client."""
-        if number > _HIGHEST:
+        if global_number(number) is not None:
+            return self._find_global(number)
+        kind = "guids" if isinstance(number, str) else "ids"
+        if isinstance(number, int) and number > _HIGHEST:
             raise NoSchema("no registry has ids so high")
-        answer = self._client.get("schemas", "ids", str(number), missing=(NO_SCHEMA, NO_SUBJECT))
+        try:
+            answer = self._client.get("schemas", kind, str(number), missing=(NO_SCHEMA, NO_SUBJECT))
+        except RefusedError as error:
+            if kind != "guids" or error.code not in _UNKNOWN_PATH:
+                raise
+            # Not an error of the run: the bytes of any record may look like a GUID.
+            raise NoSchema("the registry has no schemas by GUID, as Confluent's before 8.0") from error
         if answer is None:
             raise NoSchema("the registry has no such schema")
-        text, references = self._read(answer, f"{self.named}/schemas/ids/{number}")
+        text, references = self._read(answer, f"{self.named}/schemas/{kind}/{number}")
         return SchemaText(str(answer.get("schemaType", AVRO)), text, read_referred(references, self._ask))
+
+    def _find_global(self, number: SchemaId) -> SchemaText:
+        """Return the schema of a global id, which registries with ids of contents answer at another address."""
+        if self._beside is None:
+            raise NoSchema(f"global ids are known to a registry whose address has {_CONTENT_IDS}")
+        answer = self._beside.get(
+            "ids", "globalIds", str(global_number(number)), missing=_NO_GLOBAL_ID, dereference=True
+        )
+        if answer is None:
+            raise NoSchema("the registry has no such schema")
+        is_avro = not isinstance(answer, dict) or answer.get("type") in _AVRO_TYPES
+        return SchemaText(AVRO if is_avro else JSON, json.dumps(answer))
+
+    @cached_property
+    def _beside(self) -> RegistryClient | None:
+        root, found, _ = self.access.url.partition(_CONTENT_IDS)
+        return RegistryClient(replace(self.access, url=root + _GLOBAL_IDS)) if found else None
 
     def _ask(self, subject: str, version: int) -> tuple[str, Sequence[Any]] | None:
         answer = self._client.get(
@@ -97,11 +140,21 @@ class FolderSource:
     def _by_position(self) -> Mapping[Position, HeldSchema]:
         return {schema.position: schema for schema in self._schemas}
 
-    def find(self, number: int) -> SchemaText:
+    @cached_property
+    def _by_guid(self) -> Mapping[str, HeldSchema]:
+        found = {}
+        for schema in self._schemas:
+            with suppress(KeyError, TypeError, ValueError):  # references that are none
+                found[_guid_of(schema)] = schema
+        return found
+
+    def find(self, number: SchemaId) -> SchemaText:
         """Return a schema. Raises NoSchema, ContractError if the folder is invalid."""
-        if number not in self._by_id:
+        if global_number(number) is not None:
+            raise NoSchema("global ids are known to a registry, not to a folder")
+        found = self._by_guid.get(number) if isinstance(number, str) else self._by_id.get(number)
+        if found is None:
             raise NoSchema(f"{self.root} has no such schema")
-        found = self._by_id[number]
         return SchemaText(found.type, found.text, read_referred(found.references, self._ask))
 
     def _ask(self, subject: str, version: int) -> tuple[str, Sequence[Any]] | None:
@@ -111,6 +164,11 @@ class FolderSource:
     def __getstate__(self) -> Mapping[str, Any]:
         """Take the schemas along: a worker of a cluster does not have the folder."""
         return {"root": self.root, "_schemas": self._schemas}
+
+
+def _guid_of(schema: HeldSchema) -> str:
+    references = [(str(one["name"]), str(one["subject"]), int(one["version"])) for one in schema.references]
+    return guid_of(schema.text, references, schema.metadata or None, schema.rule_set or None)
 
 
 def read_referred(

@@ -32,7 +32,7 @@ class ReadingOptions:
 
     `table` names the table of messages that do not: an option, else the topic. `selection` says which tables an audit
     validates, `wrapping` what another tool put around the messages; `schemas` are those that ids in front of records
-    name. `show_values` only decides what a report shows:
+    or in their headers name. `show_values` only decides what a report shows:
     values, or their shapes; `profiled` whether it has a profile, and `families` which tables it names together.
     """
 
@@ -87,6 +87,11 @@ class ReadingOptions:
         """Return the zone of a table's zone-less timestamps: its own, otherwise the parameter; None if unknown."""
         own = table.zone if table is not None else None
         return own or self.zone("timestamp_zone")
+
+    @property
+    def reads_headers(self) -> bool:
+        """Whether headers of records are read, which may name the schema of a value or key."""
+        return self.schemas is not None
 
     @property
     def deletes_by_null(self) -> bool:

@@ -99,30 +99,38 @@ def add_batches(
 ) -> None:
     """Add the messages of some batches to an accumulator, up to a number; records without a value are skipped.
 
-    Values are unwrapped as the reading options say; a value without this wrapping is of no contract.
+    Values are unwrapped as the reading options say, and stand behind the frames of their headers where schemas are
+    given; a value without this wrapping, or whose headers cannot be read, is of no contract.
     """
-    wrapping = accumulator.reading_options.wrapping
+    options = accumulator.reading_options
     for batch in batches:
-        for topic, partition, offset, value in _coordinates(batch):
+        for topic, partition, offset, value, frame in _coordinates(batch, framed=options.schemas is not None):
             if accumulator.messages == most:
                 return
             place = RecordPlace(topic, partition, offset)
             try:
-                message = value if wrapping is None else unwrap(value, wrapping)
+                message = value if options.wrapping is None else unwrap(value, options.wrapping)
             except Unreadable:
                 accumulator.add_unreadable(place, value)
                 continue
             if message is None:
                 accumulator.pass_over(place)
+            elif frame is None:
+                accumulator.add_unreadable(place, value)
             else:
-                accumulator.add(place, message)
+                accumulator.add(place, frame + message)
 
 
-def _coordinates(batch: pa.RecordBatch | RecordsWithoutArrow) -> Iterator[tuple[str, int, int, Any]]:
-    """Yield topic, partition, offset and value of each record."""
+def _coordinates(
+    batch: pa.RecordBatch | RecordsWithoutArrow, *, framed: bool
+) -> Iterator[tuple[str, int, int, Any, bytes | None]]:
+    """Yield topic, partition, offset and value of each record, and the frame of its headers, None if unreadable."""
     if isinstance(batch, RecordsWithoutArrow):
         for offset, value in zip(batch.offsets, batch.values, strict=True):
-            yield batch.topic, batch.partition, offset, value
+            yield batch.topic, batch.partition, offset, value, b""
         return
-    columns = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "value"))
-    yield from zip(*columns, strict=True)
+    from cdc_contracts.registry.core.records.framed_columns import header_frames  # only here: it imports Arrow
+
+    frames = header_frames(batch, "value").frames if framed else None
+    columns = [batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "value")]
+    yield from zip(*columns, [b""] * len(batch) if frames is None else frames.to_pylist(), strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -11,11 +12,19 @@ from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.avro_binary import AvroRefused, Reader, compile_reader, read_java_double
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import BLOCK_ID, WriterSchemas, frame_of
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import (
+    BLOCK_ID,
+    Frame,
+    SchemaId,
+    WriterSchemas,
+    frame_of,
+)
 
 _BROKEN: Final = (IndexError, AvroRefused, UnicodeDecodeError, struct.error, OverflowError, RecursionError)
 _SPECIAL: Final[Mapping[str, Reader]] = {"double": read_java_double}
 _MOST_READERS: Final = 512
+_LIKELY: Final = 2**24
+"""Ids below are taken for ids where bytes may be something else."""
 
 
 class FramedValues:
@@ -23,7 +32,7 @@ class FramedValues:
 
     def __init__(self, schemas: WriterSchemas, *, with_blocks: bool) -> None:
         self._schemas, self._with_blocks = schemas, with_blocks
-        self._readers: dict[int, Callable[[bytes, int], tuple[str, int]]] = {}
+        self._readers: dict[SchemaId, Callable[[bytes, int], tuple[str, int]]] = {}
 
     def text_of(self, value: bytes) -> bytes:
         """Return the JSON text of a value; one without a frame as it is.
@@ -36,6 +45,9 @@ class FramedValues:
         number = frame.number
         schema = self.avro_schema(number)
         if schema is None:
+            inner = _inner(value, frame)
+            if inner:
+                raise Unreadable("schema-id", f"behind schema id {number} no JSON{inner}")
             return self._beside(number, self._json(number, value[frame.size :]))
         if number not in self._readers:
             if len(self._readers) >= _MOST_READERS:
@@ -47,12 +59,12 @@ class FramedValues:
         try:
             text, end = self._readers[number](value, frame.size)
         except _BROKEN as error:
-            raise Unreadable("avro", f"no record of the schema with id {number}") from error
+            raise Unreadable("avro", f"no record of the schema with id {number}{_inner(value, frame)}") from error
         if end != len(value):
-            raise Unreadable("avro", f"bytes left unread by the schema with id {number}")
+            raise Unreadable("avro", f"bytes left unread by the schema with id {number}{_inner(value, frame)}")
         return self._beside(number, text.encode())
 
-    def _json(self, number: int, text: bytes) -> bytes:
+    def _json(self, number: SchemaId, text: bytes) -> bytes:
         """Return a JSON text; beside a block it has to be one object. Raises Unreadable if it is not."""
         try:
             if self._with_blocks:
@@ -61,21 +73,32 @@ class FramedValues:
             raise Unreadable(error.cause, f"behind schema id {number} {error.observed}") from error
         return text
 
-    def _beside(self, number: int, text: bytes) -> bytes:
+    def _beside(self, number: SchemaId, text: bytes) -> bytes:
         """Return a message beside its block, if there is to be one."""
         block = self.block_of(number).encode()
         return b'{"schema":%b,"payload":%b}' % (block, text) if block else text
 
-    def block_of(self, number: int) -> str:
+    def block_of(self, number: SchemaId) -> str:
         """Return what stands for the block of an id beside its messages; nothing if they are without one."""
-        return f'{{"{BLOCK_ID}":{number}}}' if self._with_blocks else ""
+        return f'{{"{BLOCK_ID}":{json.dumps(number)}}}' if self._with_blocks else ""
 
-    def avro_schema(self, number: int) -> Any:
+    def avro_schema(self, number: SchemaId) -> Any:
         """Return the Avro schema of an id; None if it is a JSON Schema. Raises as `text_of`."""
         schema = self._schemas.schema(number)
         if self._with_blocks:
             self._schemas.block(number)
         return schema.avro
+
+
+def _inner(value: bytes, frame: Frame) -> str:
+    """Return what is said of a record behind a frame that begins with another, as if its header were of another one.
+
+    Bytes of a record may look like a frame, with an id that no registry has yet.
+    """
+    inner = frame_of(value[frame.size :])
+    if inner is None or (isinstance(inner.number, int) and not 0 < inner.number < _LIKELY):
+        return ""
+    return f"; it begins with a frame, of schema id {inner.number}"
 
 
 @lru_cache(maxsize=64)

@@ -205,7 +205,7 @@ def read_headers(column: pa.Array) -> pa.Array:
 
     A source may deliver them as JSON text with Base64 values, which costs Spark a fraction of the arrays.
     """
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if not is_header_text(column):
         return column.cast(HEADERS_TYPE)
     result = [None if text is None else json.loads(text) for text in column.to_pylist()]
     opened = [
@@ -218,6 +218,11 @@ def read_headers(column: pa.Array) -> pa.Array:
         for headers in result
     ]
     return pa.array(opened, HEADERS_TYPE)
+
+
+def is_header_text(column: pa.Array) -> bool:
+    """Return whether headers are delivered as JSON text."""
+    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
 
 
 CAPTURE_SCHEMA: Final = pa.schema([

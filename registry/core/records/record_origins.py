@@ -22,6 +22,7 @@ from cdc_contracts.registry.core.records.input_files import (
     read_slice_without_arrow,
 )
 from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.writer_schemas.schema_headers import Header
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,6 +54,7 @@ class Found:
     line: int | None = None
     key: bytes | None = None
     micros: int | None = None
+    headers: tuple[Header, ...] = ()
     whole: bool = False
     more: bool = False
 
@@ -88,7 +90,17 @@ def found_in(batch: pa.RecordBatch, row: int = 0) -> Found:
         offset=offset.as_py(),
         key=key.as_py(),
         micros=stamp.value,
+        headers=_headers_in(batch, row),
     )
+
+
+def _headers_in(batch: pa.RecordBatch, row: int) -> tuple[Header, ...]:
+    if "headers" not in batch.schema.names:
+        return ()
+    from cdc_contracts.registry.core.records.record_batches import read_headers  # here, as most input is no Parquet
+
+    (found,) = read_headers(batch.column("headers").slice(row, 1)).to_pylist()
+    return tuple((header["key"], header["value"]) for header in found or ())
 
 
 def find_in_file(

@@ -1,14 +1,18 @@
 """Writer schemas: what the id in front of a record names, resolved once per process.
 
 Confluent's wire format puts a zero byte and the id of the writer's schema, four bytes, in front of a record
-(*Schema Registry for developers*, "Wire format"); its ids begin with 1. Serializers of Apicurio Registry 2 put eight
-bytes there, the first four of them zero in practice (`io.apicurio.registry.serde.DefaultIdHandler`).
+(*Schema Registry for developers*, "Wire format"); its ids begin with 1. In place of the id, a byte 1 and a GUID of
+sixteen bytes may stand there (`io.confluent.kafka.serializers.schema.id.SchemaId`, schema-registry 8). Serializers of
+Apicurio Registry 2 put eight bytes there, the first four of them zero in practice
+(`io.apicurio.registry.serde.DefaultIdHandler`).
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
+import uuid
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,18 +28,26 @@ from cdc_contracts.registry.core.writer_schemas.connect_blocks import NoBlock, w
 from cdc_contracts.registry.core.writer_schemas.json_blocks import write_json_block
 
 AVRO, JSON = "AVRO", "JSON"
-SHORT, LONG = 5, 9
-"""The bytes of a frame with an id of four bytes, and of eight."""
+SHORT, LONG, WITH_GUID = 5, 9, 17
+"""The bytes of a frame with an id of four bytes, with one of eight, and with a GUID."""
+NUMBERED, BY_GUID, BY_GLOBAL_ID = b"\0", b"\1", b"\2\0\0\0\0"
+"""How a frame begins that has an id, one with a GUID, and one that no serializer writes and a header stands for."""
 BLOCK_ID: Final = "writer-schema-id"
 """The only member of an object that stands for the block of a writer schema."""
 EXPECTED_FRAMED: Final = "a record whose schema the registry has"
 _BROKEN: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionError, NotAvro)
+_GLOBAL: Final = re.compile("([1-9][0-9]{0,9}) \\(global\\)", re.ASCII)
+_GUID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _NAMED: Final = {AVRO: "Avro schema", JSON: "JSON Schema"}
 _MOST_TEXT: Final = 4 * 1024 * 1024
 _MOST_KNOWN: Final = 512
 _MOST_REFUSED: Final = 65_536
 _ASK_AGAIN: Final = 30.0
 """Seconds until an id that was unknown is asked for again: a registry may be copied later than a topic."""
+
+
+SchemaId = int | str
+"""What names a schema: its number, or a text: its GUID in lower case, or `7 (global)` (`global_id`)."""
 
 
 class NoSchema(Exception):
@@ -57,7 +69,7 @@ class SchemaSource(Protocol):
     def named(self) -> str:
         """Its address, without credentials."""
 
-    def find(self, number: int) -> SchemaText:
+    def find(self, number: SchemaId) -> SchemaText:
         """Return a schema.
 
         Raises NoSchema if there is none, UnavailableError if the source does not answer.
@@ -68,7 +80,7 @@ class SchemaSource(Protocol):
 class WriterSchema:
     """The schema of an id: an Avro schema, or None and a JSON Schema with those that it refers to."""
 
-    number: int
+    number: SchemaId
     avro: Any
     json: Any = None
     referred: Mapping[str, Any] = field(default_factory=dict)
@@ -96,16 +108,16 @@ class WriterSchemas:
 
     Without it, one that the source does not have is quarantined, and a source that does not answer stops the run.
     """
-    _known: dict[int, WriterSchema] = field(default_factory=dict)
-    _texts: dict[int, bytes] = field(default_factory=dict)
-    _refused: dict[int, tuple[float, str]] = field(default_factory=dict)
+    _known: dict[SchemaId, WriterSchema] = field(default_factory=dict)
+    _texts: dict[SchemaId, bytes] = field(default_factory=dict)
+    _refused: dict[SchemaId, tuple[float, str]] = field(default_factory=dict)
 
     @property
     def named(self) -> str:
         """The address of the source."""
         return self.source.named
 
-    def schema(self, number: int) -> WriterSchema:
+    def schema(self, number: SchemaId) -> WriterSchema:
         """Return the schema of an id.
 
         Raises Unreadable if the source has none or it is not one to read records by, UnavailableError if it does not
@@ -130,7 +142,7 @@ class WriterSchemas:
         self._known[number] = found
         return found
 
-    def _text(self, number: int) -> SchemaText:
+    def _text(self, number: SchemaId) -> SchemaText:
         """Return the text of a schema, which is asked for once."""
         if number not in self._texts:
             found = self._find(number)
@@ -139,7 +151,7 @@ class WriterSchemas:
             self._texts[number] = zlib.compress(json.dumps([found.kind, found.text, dict(found.referred)]).encode(), 1)
         return SchemaText(*json.loads(zlib.decompress(self._texts[number])))
 
-    def _find(self, number: int) -> SchemaText:
+    def _find(self, number: SchemaId) -> SchemaText:
         try:
             return self.source.find(number)
         except NoSchema as error:
@@ -152,7 +164,7 @@ class WriterSchemas:
                 raise
             raise NoSchema(f"the registry does not answer: {error.what}") from error
 
-    def block(self, number: int) -> dict[str, Any]:
+    def block(self, number: SchemaId) -> dict[str, Any]:
         """Return the schema block of an id. Raises as `schema`, and Unreadable if its schema has none."""
         found = self.schema(number)
         try:
@@ -173,13 +185,15 @@ class WriterSchemas:
         number = held[BLOCK_ID] if isinstance(held, dict) and held.keys() == {BLOCK_ID} else None
         if isinstance(number, Number) and number.token.isdigit():
             return self.block(int(number.token))
+        if isinstance(number, str) and (_GUID.fullmatch(number) or global_number(number) is not None):
+            return self.block(number)
         return held
 
     def __getstate__(self) -> Mapping[str, Any]:
         return {"source": self.source, "unknown": self.unknown, "_known": {}, "_texts": {}, "_refused": {}}
 
 
-def read_schema(number: int, held: SchemaText) -> WriterSchema:
+def read_schema(number: SchemaId, held: SchemaText) -> WriterSchema:
     """Return the schema of an id, read. Raises NoSchema if it is not one to read records by."""
     if held.kind not in (AVRO, JSON):
         raise NoSchema(f"a schema of type {held.kind}, which is not read")
@@ -200,15 +214,35 @@ def read_schema(number: int, held: SchemaText) -> WriterSchema:
 class Frame(NamedTuple):
     """The id in front of a record, and where the record begins."""
 
-    number: int
+    number: SchemaId
     size: int
 
 
 def frame_of(value: bytes) -> Frame | None:
     """Return the frame of a record; None if the value has none. Four zero bytes are the head of a longer id."""
-    if len(value) < SHORT or value[0] != 0:
+    if value[:1] == BY_GUID and len(value) >= WITH_GUID:
+        return Frame(guid_text(value[1:WITH_GUID]), WITH_GUID)
+    if value[:SHORT] == BY_GLOBAL_ID and len(value) >= LONG:
+        return Frame(global_id(int.from_bytes(value[SHORT:LONG], "big")), LONG)
+    if len(value) < SHORT or value[:1] != NUMBERED:
         return None
     number = int.from_bytes(value[1:SHORT], "big")
     if number or len(value) < LONG:
         return Frame(number, SHORT)
     return Frame(int.from_bytes(value[1:LONG], "big"), LONG)
+
+
+def guid_text(guid: bytes) -> str:
+    """Return the text of a GUID of sixteen bytes."""
+    return str(uuid.UUID(bytes=guid))
+
+
+def global_id(number: int) -> str:
+    """Return what names a schema by its global id: registries that have these too count ids of contents apart."""
+    return f"{number} (global)"
+
+
+def global_number(number: SchemaId) -> int | None:
+    """Return the global id that names a schema, None if something else does."""
+    found = _GLOBAL.fullmatch(number) if isinstance(number, str) else None
+    return None if found is None else int(found[1])

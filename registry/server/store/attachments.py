@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from cdc_contracts.registry.authoring.sync.schema_guids import PHASES
 from cdc_contracts.registry.server.store.error_codes import invalid_rules
 
 Attachment = Mapping[str, Any]
 
-PHASES: Final[Mapping[str, tuple[str, ...]]] = {
-    "migrationRules": ("UPGRADE", "DOWNGRADE", "UPDOWN"),
-    "domainRules": ("READ", "WRITE", "WRITEREAD"),
-    "encodingRules": ("READ", "WRITE", "WRITEREAD"),
-}
-"""The modes allowed for the rules of each phase."""
 _KINDS: Final = ("CONDITION", "TRANSFORM")
 
 

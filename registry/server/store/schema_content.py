@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from cdc_contracts.registry.authoring.sync.schema_guids import guid_of
 from cdc_contracts.registry.core.schema.avro_types.parsing_form import as_java_writes, avro_form
 from cdc_contracts.registry.core.schema.schema_documents import AVRO
-from cdc_contracts.registry.server.store.attachments import PHASES
 from cdc_contracts.registry.server.store.registry_records import SchemaContent, StoredReference
 
 _ESCAPED: Final = re.compile(r"\\(u[0-9a-f]{4}|.)")
@@ -45,49 +44,10 @@ def make_content(
     named = sorted((one.name, str(one.target(context)), one.version) for one in references)
     whole = json.dumps([schema_type, form, named, metadata or None, rule_set or None], sort_keys=True)
     identity = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
-    guid = guid_of(text, references, metadata or None, rule_set or None)
+    guid = guid_of(
+        text, [(one.name, one.subject, one.version) for one in references], metadata or None, rule_set or None
+    )
     return SchemaContent(schema_type, text, references, metadata or None, rule_set or None, identity, guid)
-
-
-def guid_of(
-    text: str,
-    references: Sequence[StoredReference],
-    metadata: Mapping[str, Any] | None,
-    rule_set: Mapping[str, Any] | None,
-) -> str:
-    """Return the guid that any registry of this protocol assigns to a schema: the MD5 of its concatenated parts."""
-    digest = hashlib.md5(usedforsecurity=False)
-
-    def add(*parts: str) -> None:
-        digest.update("".join(parts).encode("utf-8", "surrogatepass"))
-
-    add(text)
-    for reference in references:
-        add(reference.name, reference.subject)
-        digest.update(reference.version.to_bytes(4, "big"))
-    if metadata is not None:
-        digest.update(b"\1")
-        for path, tags in sorted((metadata.get("tags") or {}).items()):
-            add(path, *sorted(set(tags)))
-        for name, value in sorted((metadata.get("properties") or {}).items()):
-            add(name, value)
-        add(*sorted(set(metadata.get("sensitive") or ())))
-    if rule_set is not None:
-        digest.update(b"\1")
-        for phase in PHASES:
-            for rule in rule_set.get(phase) or ():
-                _add_rule(rule, digest)
-    return str(uuid.UUID(bytes=digest.digest()))
-
-
-def _add_rule(rule: Mapping[str, Any], digest: Any) -> None:
-    result = [rule.get(name) or "" for name in ("name", "doc", "kind", "mode", "type")]
-    result += sorted(set(rule.get("tags") or ()))
-    result += [part for pair in sorted((rule.get("params") or {}).items()) for part in pair]
-    result += [rule.get(name) or "" for name in ("expr", "onSuccess", "onFailure")]
-    digest.update("".join(result).encode("utf-8", "surrogatepass"))
-    if rule.get("disabled"):
-        digest.update(b"\1")
 
 
 class _Number(str):

@@ -13,8 +13,7 @@ import patient
 import pytest
 from registry_servers import serving
 
-from cdc_contracts.registry.server.store.registry_records import StoredReference
-from cdc_contracts.registry.server.store.schema_content import guid_of
+from cdc_contracts.registry.authoring.sync.schema_guids import guid_of
 
 SPACE = "io.confluent.kafka.example"
 FIELDS = {"name": "string", "age": "int", "ssn": "string", "user": f"{SPACE}.User", "address": f"{SPACE}.Address"}
@@ -67,7 +66,7 @@ JSON = """{
     }
   }
 }"""
-REFERENCES = (StoredReference(f"{SPACE}.User", "User", 1), StoredReference(f"{SPACE}.Address", "Address", 2))
+REFERENCES = ((f"{SPACE}.User", "User", 1), (f"{SPACE}.Address", "Address", 2))
 METADATA = {
     "tags": {"team": ["data-engineering"], "environment": ["staging", "production"]},
     "properties": {"owner": "data-team", "version": "1.0.0", "description": "Person schema for user management"},
@@ -132,7 +131,7 @@ def test_a_server_gives_these_guids_and_finds_schemas_by_them(store_url):
             record = json.dumps({"type": "record", "name": name, "namespace": SPACE, "fields": fields})
             client.post(f"/subjects/{name}/versions", json={"schema": record}).raise_for_status()
         wish = {
-            "references": [{"name": one.name, "subject": one.subject, "version": one.version} for one in REFERENCES],
+            "references": [dict(zip(("name", "subject", "version"), one, strict=True)) for one in REFERENCES],
             "metadata": METADATA,
             "ruleSet": RULES,
         }

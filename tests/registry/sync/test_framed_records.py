@@ -1,6 +1,5 @@
 """Records framed for a schema registry, where the registry, the schema or the record is not as it should be."""
 
-import io
 import json
 import re
 import socket
@@ -8,10 +7,9 @@ import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import fastavro
-import patient
 import pyarrow as pa
 import pytest
+from framed_records import ENVELOPE, KEY, MESSAGE, ROW, SOURCE, body_of, frame, register
 from record_batches import batch_of
 from registry_servers import serving
 from stopwatch import measure
@@ -29,29 +27,6 @@ from cdc_contracts.registry.core.validate.validation_context import open_validat
 from cdc_contracts.registry.core.writer_schemas import writer_schemas
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import NoSchema, SchemaText, WriterSchemas
 
-SOURCE = {"type": "record", "name": "Source", "fields": [
-    {"name": name, "type": "string"} for name in ("version", "connector", "name", "db", "schema", "table")
-]}  # fmt: skip
-ROW = {"type": "record", "name": "Value", "fields": [
-    {"name": "id", "type": "int"},
-    {"name": "rate", "type": ["null", "float"], "default": None},
-    {"name": "price", "type": {
-        "type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2,
-        "connect.name": "org.apache.kafka.connect.data.Decimal", "connect.parameters": {"scale": "2"},
-    }},
-]}  # fmt: skip
-ENVELOPE = {"type": "record", "name": "Envelope", "namespace": "shop.orders", "fields": [
-    {"name": "before", "type": ["null", ROW], "default": None},
-    {"name": "after", "type": ["null", "Value"], "default": None},
-    {"name": "source", "type": SOURCE},
-    {"name": "op", "type": "string"},
-    {"name": "ts_ms", "type": ["null", "long"], "default": None},
-]}  # fmt: skip
-MESSAGE = {
-    "before": None, "after": {"id": 7, "rate": 0.1, "price": b"\x30\x39"}, "op": "c", "ts_ms": 1_760_000_000_000,
-    "source": {"version": "3.5.0.Final", "connector": "postgresql", "name": "shop", "db": "shop", "schema": "public",
-               "table": "orders"},
-}  # fmt: skip
 OTHER = {"type": "record", "name": "Other", "fields": [{"name": "text", "type": "string"}]}
 WITHIN_ITSELF = {"type": "record", "name": "Node", "fields": [{"name": "next", "type": ["null", "Node"]}]}
 SEVERAL = {"type": "record", "name": "Several", "fields": [{"name": "it", "type": ["string", "int"]}]}
@@ -99,33 +74,10 @@ JSON_TEXT = json.dumps(
 ).encode()
 
 
-def body_of(schema, message):
-    """The bytes of a record; decimals are given as the bytes they are written as."""
-    plain = json.loads(json.dumps(schema).replace('"logicalType": "decimal"', '"was": "decimal"'))
-    out = io.BytesIO()
-    fastavro.schemaless_writer(out, fastavro.parse_schema(plain), message)
-    return out.getvalue()
-
-
-def frame(number, body):
-    return b"\0" + number.to_bytes(4, "big") + body
-
-
 @pytest.fixture(scope="module")
 def registry(tmp_path_factory):
     with serving(f"sqlite:///{tmp_path_factory.mktemp('registry')}/schemas.sqlite") as address:
         yield address
-
-
-def register(registry, schema, kind="AVRO", subject=None, references=()):
-    text = schema if isinstance(schema, str) else json.dumps(schema)
-    subject = subject or f"s{abs(hash(text))}-value"
-    answer = patient.post(
-        f"{registry}/subjects/{subject}/versions",
-        json={"schema": text, "schemaType": kind, "references": list(references)},
-    )
-    assert answer.is_success, answer.text
-    return answer.json()["id"]
 
 
 def written(place, values, contract="debezium/json-schema@4"):
@@ -307,9 +259,6 @@ def test_a_record_that_cannot_be_read_is_quarantined_whole_with_the_id_of_its_sc
     assert (refused["offset"], refused["value"], refused["outcome"]) == (1, value, "unreadable")
     (finding,) = refused["findings"]
     assert any(one in finding["observed"] for one in said.split("|")), finding
-
-
-KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": "int"}]}
 
 
 def test_a_null_value_is_the_deletion_of_the_row_that_a_framed_key_names(registry):

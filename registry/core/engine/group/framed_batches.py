@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
 from cdc_contracts.registry.core.engine.group.opened_batches import part_unreadable
 from cdc_contracts.registry.core.engine.native.framed_reading import FramedReader
 from cdc_contracts.registry.core.message.framed_values import framed_values, reads_blocks
+from cdc_contracts.registry.core.records.framed_columns import framed_column
+from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import EXPECTED_FRAMED, WriterSchemas
@@ -26,8 +30,20 @@ class FramedBatches:
     def open(self, batch: Batch) -> tuple[Batch, *tuple[tuple[Batch, BatchResult], ...]]:
         """Return the batch with the texts of its messages, without the records that have none, and those.
 
-        A key that cannot be read is left as it is. Raises UnavailableError if the registry does not answer.
+        Raises UnavailableError if the registry does not answer.
         """
-        values, failures = self._values.read(batch.column("value", pa.binary()))
-        keys = None if self._keys is None else self._keys.read(batch.column("key", pa.binary())).texts
-        return part_unreadable(batch, batch.with_texts(values, keys), failures, EXPECTED_FRAMED)
+        framed, refused = framed_column(batch.records, "value")
+        values, failures = self._values.read(framed)
+        keys = None if self._keys is None else _read_keys(self._keys, batch)
+        return part_unreadable(batch, batch.with_texts(values, keys), {**failures, **refused}, EXPECTED_FRAMED)
+
+
+def _read_keys(reader: FramedReader, batch: Batch) -> MessageValues:
+    """Return the texts of keys; one that cannot be read is empty."""
+    framed, refused = framed_column(batch.records, "key")
+    keys = reader.read(framed).texts
+    if not refused:
+        return keys
+    held = np.zeros(len(batch), np.bool_)
+    held[list(refused)] = True
+    return MessageValues(pc.if_else(pa.array(held), b"", keys.array))

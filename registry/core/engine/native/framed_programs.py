@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.engine.native.avro_plans import AvroPlan, AvroProgram, NoAvroPlan
 from cdc_contracts.registry.core.message.framed_values import FramedValues
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import SchemaId
 
 LEFT: Final = -1
 """In place of a schema: Python reads such values."""
@@ -29,9 +27,9 @@ class FramedPrograms:
     def _forget(self) -> None:
         self._plan = AvroPlan()
         self._program: AvroProgram | None = None
-        self._roots: dict[int, int] = {}
+        self._roots: dict[SchemaId, int] = {}
 
-    def find(self, numbers: Iterable[int]) -> tuple[AvroProgram | None, dict[int, int]]:
+    def find(self, numbers: Iterable[SchemaId]) -> tuple[AvroProgram | None, dict[SchemaId, int]]:
         """Return a program, and which of its schemas each id names; ids that are not among them are read by Python.
 
         The program is None if there is no library. Raises UnavailableError if the registry does not answer.
@@ -48,7 +46,7 @@ class FramedPrograms:
             self._program = AvroProgram(self._library, self._plan, 0)
         return self._program, self._roots
 
-    def _add(self, number: int) -> None:
+    def _add(self, number: SchemaId) -> None:
         """Add the schema of an id, unless nothing is known about it: the registry may have it later."""
         try:
             schema = self._values.avro_schema(number)
@@ -59,9 +57,3 @@ class FramedPrograms:
             self._program = None
         except (NoAvroPlan, ContractError):
             self._roots[number] = LEFT
-
-    @staticmethod
-    def places(numbers: NDArray[np.int64], roots: dict[int, int]) -> NDArray[np.int32]:
-        """Return for each id in an array the schema that it names."""
-        distinct, inverse = np.unique(numbers, return_inverse=True)
-        return np.array([roots.get(number, LEFT) for number in distinct.tolist()], np.int32)[inverse]
