@@ -22,6 +22,7 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point
 
 MOST_BYTES: Final = 16 * 1024 * 1024
+_SCHEMA_ID: Final = "_writer_schema_id"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,21 @@ class Batch:
                     else records.set_column(place, field, texts.array)
                 )  # fmt: skip
         return Batch(records, values)
+
+    def with_schema_ids(self, values: NDArray[np.int64], keys: NDArray[np.int64] | None) -> Batch:
+        """Return the batch with the id of the writer schema of each value, and perhaps of each key; -1 for none."""
+        records = self.records
+        for of, ids in (("value", values), ("key", keys)):
+            if ids is not None:
+                records = records.append_column(f"{of}{_SCHEMA_ID}", pa.array(ids))
+        return Batch(records, self.read_values)
+
+    def schema_ids(self, of: str) -> NDArray[np.int64] | None:
+        """Return the ids of the writer schemas of `value` or `key`, -1 for none; None if nobody asked for them."""
+        name = f"{of}{_SCHEMA_ID}"
+        if name not in self.records.schema.names:
+            return None
+        return self.records.column(name).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
     def part(self, failures: Collection[int]) -> tuple[Batch, Batch]:
         """Return the records without those of some numbers, and these, both in their order."""

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
 from cdc_contracts.registry.core.engine.group.opened_batches import part_unreadable
-from cdc_contracts.registry.core.engine.native.framed_reading import FramedReader
+from cdc_contracts.registry.core.engine.native.framed_reading import NO_ID, FramedReader
 from cdc_contracts.registry.core.message.framed_values import framed_values, reads_blocks
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
@@ -28,6 +28,11 @@ class FramedBatches:
 
         A key that cannot be read is left as it is. Raises UnavailableError if the registry does not answer.
         """
-        values, failures = self._values.read(batch.column("value", pa.binary()))
-        keys = None if self._keys is None else self._keys.read(batch.column("key", pa.binary())).texts
-        return part_unreadable(batch, batch.with_texts(values, keys), failures, EXPECTED_FRAMED)
+        values, failures, ids = self._values.read(batch.column("value", pa.binary()))
+        if self._keys is None:
+            opened = batch.with_texts(values).with_schema_ids(ids, None)
+        else:
+            keys, unread, key_ids = self._keys.read(batch.column("key", pa.binary()))
+            key_ids[[*unread]] = NO_ID  # bytes that only look like a frame
+            opened = batch.with_texts(values, keys).with_schema_ids(ids, key_ids)
+        return part_unreadable(batch, opened, failures, EXPECTED_FRAMED)

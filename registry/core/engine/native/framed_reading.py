@@ -25,15 +25,18 @@ from cdc_contracts.registry.core.message.framed_values import FramedValues
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import LONG, SHORT
 
+NO_ID: Final = -1
+"""In place of the id of a value without a frame."""
 MOST_JSON: Final = 512 * 1024 * 1024
 """The most JSON of the records of a batch, which has up to 16 MiB of them."""
 
 
 class ReadValues(NamedTuple):
-    """The JSON text of each value, and why the values at some places have none."""
+    """The JSON text of each value, why the values at some places have none, and the id in front of each, or -1."""
 
     texts: MessageValues
     failures: Mapping[int, Unreadable]
+    numbers: NDArray[np.int64]
 
 
 class FramedReader:
@@ -53,7 +56,7 @@ class FramedReader:
         """
         numbers, sizes = frames_of(values)
         if not (numbers >= 0).any():
-            return ReadValues(MessageValues(values), {})
+            return ReadValues(MessageValues(values), {}, numbers)
         refused: set[int] = set()
         while True:
             try:
@@ -80,13 +83,13 @@ class FramedReader:
         if program is None:
             valid = values.is_valid().to_pylist()
             texts = [text_of(place) if held else None for place, held in enumerate(valid)]
-            return ReadValues(MessageValues(pa.array(texts, pa.binary())), failures)
+            return ReadValues(MessageValues(pa.array(texts, pa.binary())), failures, numbers)
         known = {number: root for number, root in roots.items() if number not in refused}
         schemas = NamedSchemas(0, None, FramedPrograms.places(numbers, known), sizes.astype(np.uint8))
         index = ValueIndex(self._library, program, len(values), guess_entries(len(values), self._per_record))
         texts = self._records.read(program, values, schemas, text_of, index)
         self._per_record = index.per_record or self._per_record
-        return ReadValues(IndexedValues(texts, index), failures)
+        return ReadValues(IndexedValues(texts, index), failures, numbers)
 
     def _find_longest(self, values: pa.BinaryArray, numbers: NDArray[np.int64], refused: AbstractSet[int]) -> int:
         """Return the id whose records are the most JSON."""
@@ -101,7 +104,7 @@ class FramedReader:
 
 def frames_of(values: pa.BinaryArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the id in front of each value, -1 where there is none, and the bytes of its frame, as `frame_of` does."""
-    found, sizes = np.full(len(values), -1, np.int64), np.full(len(values), SHORT, np.int64)
+    found, sizes = np.full(len(values), NO_ID, np.int64), np.full(len(values), SHORT, np.int64)
     if not len(values) or values.buffers()[2] is None:
         return found, sizes
     _, offsets, data = values.buffers()
