@@ -179,7 +179,7 @@ def _facts(finding: ReportedFinding) -> list[tuple[str, str | None]]:
         ("observed", None if finding.columns else observed_words(finding)),
         ("similar", ", ".join(map(visible, finding.similar or ()))),
         ("because", explained_words(finding)),
-        ("schema", began_words(finding)),
+        ("began with", began_words(finding)),
     ]
 
 

@@ -75,11 +75,11 @@ def test_the_document_has_the_timeline_and_what_began_with_which_id(audited):
 def test_people_read_the_same_in_html_and_markdown(audited, end):
     _, here, (first, second, third) = audited
     shown = (here / f"report.{end}").read_text()
-    assert "1 table has several schema ids" in shown
+    assert "Several schema ids: values of 1 of 1 table." in shown
     assert "note added (string)" in shown
-    assert f"readers of {first} and {second} read each other" in shown
-    assert f"readers of {second} do not read records of {third}, or misread them" in shown
-    assert f"id {second}, since" in shown
+    assert f"readers of id {first} and id {second} read each other" in shown
+    assert f"readers of id {second} and id {third} do not read each other" in shown
+    assert f"began with schema id {second}, since" in shown.replace("Began with</dt><dd>", "began with ")
 
 
 def test_the_terminal_shows_the_timeline_and_the_id_of_each_finding(audited, capsys, monkeypatch):
@@ -93,5 +93,5 @@ def test_the_terminal_shows_the_timeline_and_the_id_of_each_finding(audited, cap
     assert "Writer schemas" in shown
     assert f"id {second}" in shown
     assert "changed: note added (string)" in shown
-    assert f"readers of {first} and {second} read each other's records" in shown
-    assert f"id {second}, since shop.public.orders partition 0 offset 4" in shown
+    assert f"readers of id {first} and id {second} read each other's records" in shown
+    assert f"schema id {second}, since shop.public.orders partition 0 offset 4" in shown

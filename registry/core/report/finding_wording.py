@@ -119,7 +119,7 @@ def began_words(finding: ReportedFinding) -> str | None:
 
 
 def _schema_start(start: BeginningSchema) -> str:
-    return f"id {start.number}{' of keys' if start.of == 'key' else ''}, since {place(start)}"
+    return f"schema id {start.number}{' of keys' if start.of == 'key' else ''}, since {place(start)}"
 
 
 def column_lines(finding: ReportedFinding) -> list[str]:

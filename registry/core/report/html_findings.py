@@ -101,7 +101,7 @@ def _facts(finding: ReportedFinding) -> Markup:
     result: list[tuple[str, str | None]] = [
         ("Fix", with_code(sentence(finding.action))),
         ("Explained by", join([name_of(ddl.text), f" at {place(ddl)}"]) if ddl else None),
-        ("Began with schema", began_words(finding)),
+        ("Began with", began_words(finding)),
         ("Tables", name_of(table_words(finding)) if finding.tables else None),
         ("Expected", None if finding.columns else name_of(finding.expected)),
         ("Similar to", join([name_of(name) for name in similar], ", ") if similar else None),

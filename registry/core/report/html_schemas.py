@@ -52,6 +52,10 @@ def _row(one: SchemaRow) -> Markup:
         cell(one.number, label="id"),
         cell(one.since, label="since"),
         cell(one.changed, label="changed"),
-        cell(one.readers, "bad" if one.breaks else None, label="readers"),
+        cell(join([_readers(one), element("small", one.reasons) if one.reasons else None]), label="readers"),
         cell(one.records, "number", label="records"),
     )
+
+
+def _readers(one: SchemaRow) -> Markup | str:
+    return element("span", one.readers, class_="bad") if one.breaks else one.readers

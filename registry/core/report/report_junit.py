@@ -94,7 +94,7 @@ def _facts(finding: ReportedFinding) -> list[tuple[str, str | None]]:
         ("expected", None if finding.columns else visible(finding.expected)),
         ("observed", None if finding.columns else observed_words(finding)),
         ("explained by", explained_words(finding)),
-        ("began with schema", began_words(finding)),
+        ("began with", began_words(finding)),
         ("similar", ", ".join(visible(name) for name in finding.similar or ())),
         ("example", "\n".join(visible_lines(example.message)) if example else None),
         ("source", visible(finding.document or "")),

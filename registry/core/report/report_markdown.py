@@ -37,7 +37,7 @@ from cdc_contracts.registry.core.report.report_wording import (
 )
 from cdc_contracts.registry.core.report.reported_findings import ExampleMessage, ReportedFinding
 from cdc_contracts.registry.core.report.reported_schemas import ReportedSchemas
-from cdc_contracts.registry.core.report.schema_wording import changed_lines, schema_rows, schemas_headline
+from cdc_contracts.registry.core.report.schema_wording import SchemaRow, changed_lines, schema_rows, schemas_headline
 
 MOST_CHARACTERS: Final = 60_000
 """Comments of code hosts end at 65,536 characters."""
@@ -156,7 +156,7 @@ def _schemas(schemas: ReportedSchemas | None) -> list[str]:
         return []
     lines = changed_lines(schemas)
     rows = [
-        [code(one.table), code(one.number), literal(one.since), literal(one.changed), literal(one.readers), one.records]
+        [code(one.table), code(one.number), literal(one.since), literal(one.changed), _readers(one), one.records]
         for line in lines[:_MOST_SCHEMA_LINES]
         for one in schema_rows(line)
     ]
@@ -165,6 +165,10 @@ def _schemas(schemas: ReportedSchemas | None) -> list[str]:
     head = ("table", "id", "since", "changed", "readers", "records")
     shown = [_table(head, rows, names=5)] if rows else []
     return [f"**Writer schemas:** {literal(schemas_headline(schemas))}", *shown, *rest]
+
+
+def _readers(one: SchemaRow) -> str:
+    return literal(": ".join(filter(None, [one.readers, one.reasons])))
 
 
 def _findings(findings: Sequence[ReportedFinding]) -> list[str]:
@@ -196,7 +200,7 @@ def _details(finding: ReportedFinding) -> str:
         *(f"column {code(line)}" for line in column_lines(finding)),
         "" if finding.columns else f"expected {code(finding.expected)}, observed {_observed(finding)}",
         f"explained by {literal(ddl)}" if ddl else "",
-        f"began with schema {literal(began)}" if began else "",
+        f"began with {literal(began)}" if began else "",
         f"similar to {', '.join(code(one) for one in finding.similar)}" if finding.similar else "",
         f"**fix:** {literal(sentence(finding.action))}",
         f"source: {literal(visible(document))}" if document else "",

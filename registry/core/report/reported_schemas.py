@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.common.written_models import Count, Sometimes
 from cdc_contracts.registry.core.message.block_changes import ChangeKind
 from cdc_contracts.registry.core.message.envelope_times import instant
 from cdc_contracts.registry.core.stats.schema_timeline import SchemaStep, SchemaTimeline
-from cdc_contracts.registry.core.stats.schema_uses import SchemaLine, UsedRange
+from cdc_contracts.registry.core.stats.schema_uses import KEY, VALUE, SchemaLine, UsedRange
 
 MOST_LINES: Final = 1_000
 """If there are more tables, those with several ids come before those with one."""
@@ -117,11 +117,15 @@ class ReportedSchemas(Struct, frozen=True, forbid_unknown_fields=True):
     """The writer schemas that records name, where they are framed for a schema registry."""
 
     tables: Count
-    """How many tables, those of values and those of keys counted apart."""
-    changed: Count
-    """How many of them have several ids."""
+    """Tables whose values name ids."""
+    tables_changed: Count
+    """Those with several ids."""
+    key_tables: Count
+    """Tables whose keys name ids."""
+    key_tables_changed: Count
+    """Those with several ids."""
     lines: tuple[ReportedSchemaLine, ...]
-    """The tables in order; of more than 1,000, first those with several ids."""
+    """The values and keys of each table in order; of more than 1,000 those with several ids are kept first."""
     cut: Sometimes[bool] = UNSET
     """Whether some ids were not kept: there were too many."""
 
@@ -131,7 +135,9 @@ def report_schemas(timeline: SchemaTimeline) -> Sometimes[ReportedSchemas]:
     if not timeline.lines:
         return UNSET
     lines = [_line(line, steps) for line, steps in timeline.lines.items()]
-    return _bounded(lines, len(lines), sum(one.ids > 1 for one in lines), cut=timeline.cut)
+    values, keys = ([one.ids > 1 for one in lines if one.of == of] for of in (VALUE, KEY))
+    found = ReportedSchemas(len(values), sum(values), len(keys), sum(keys), tuple(lines), timeline.cut or UNSET)
+    return _bounded(found)
 
 
 def join_schemas(parts: Iterable[ReportedSchemas]) -> Sometimes[ReportedSchemas]:
@@ -139,17 +145,22 @@ def join_schemas(parts: Iterable[ReportedSchemas]) -> Sometimes[ReportedSchemas]
     found = list(parts)
     if not found:
         return UNSET
-    lines = sorted((line for one in found for line in one.lines), key=_order)
-    tables, changed = sum(one.tables for one in found), sum(one.changed for one in found)
-    return _bounded(lines, tables, changed, cut=any(one.cut is True for one in found))
+    joined = ReportedSchemas(
+        sum(one.tables for one in found),
+        sum(one.tables_changed for one in found),
+        sum(one.key_tables for one in found),
+        sum(one.key_tables_changed for one in found),
+        tuple(sorted((line for one in found for line in one.lines), key=_order)),
+        any(one.cut is True for one in found) or UNSET,
+    )
+    return _bounded(joined)
 
 
-def _bounded(lines: Sequence[ReportedSchemaLine], tables: int, changed: int, *, cut: bool) -> ReportedSchemas:
-    if len(lines) > MOST_LINES:
-        kept = sorted(sorted(lines, key=lambda one: one.ids < 2)[:MOST_LINES], key=_order)  # noqa: PLR2004  several
-    else:
-        kept = [*lines]
-    return ReportedSchemas(tables, changed, tuple(kept), cut or UNSET)
+def _bounded(schemas: ReportedSchemas) -> ReportedSchemas:
+    if len(schemas.lines) <= MOST_LINES:
+        return schemas
+    kept = sorted(schemas.lines, key=lambda one: one.ids == 1)[:MOST_LINES]
+    return replace(schemas, lines=tuple(sorted(kept, key=_order)))
 
 
 def _order(line: ReportedSchemaLine) -> tuple[str, bool, str, bool]:

@@ -11,17 +11,15 @@ from cdc_contracts.registry.core.report.reported_schemas import (
     ReportedMemberChange,
     ReportedSchema,
     ReportedSchemaLine,
-    ReportedSchemaRange,
     ReportedSchemas,
 )
 
-SCHEMA_TITLES: Final = ("table", "id", "records", "since", "changed", "readers")
 _MOST_RANGES: Final = 4
 _MOST_CHANGES: Final = 8
 
 
 class SchemaRow(NamedTuple):
-    """One writer schema in words, in the order of `SCHEMA_TITLES`; `breaks` if readers do not read it."""
+    """One writer schema in words; `reasons` say why readers do not read it, which it `breaks` then."""
 
     table: str
     number: str
@@ -29,18 +27,19 @@ class SchemaRow(NamedTuple):
     since: str
     changed: str
     readers: str
+    reasons: str
     breaks: bool
 
 
 def schemas_headline(schemas: ReportedSchemas) -> str:
-    """Return how many tables have one schema, and how many several."""
-    several = count_of(schemas.changed, "table has", "tables have")
-    one = schemas.tables - schemas.changed
-    if not schemas.changed:
-        return f"The records of each table name one schema id ({count_of(one, 'table')})."
-    rest = f", {one:,} one" if one else ""
+    """Return how many tables have several schemas, by their values and by their keys."""
+    counted = [
+        ("values", schemas.tables_changed, schemas.tables),
+        ("keys", schemas.key_tables_changed, schemas.key_tables),
+    ]
+    said = [f"{of} of {changed:,} of {count_of(whole, 'table')}" for of, changed, whole in counted if whole]
     cut = ". Of very many ids, the lowest were kept" if schemas.cut else ""
-    return f"{several} several schema ids{rest}{cut}."
+    return f"Several schema ids: {', '.join(said)}{cut}."
 
 
 def changed_lines(schemas: ReportedSchemas) -> list[ReportedSchemaLine]:
@@ -58,12 +57,13 @@ def line_name(line: ReportedSchemaLine) -> str:
 def schema_rows(line: ReportedSchemaLine) -> Iterator[SchemaRow]:
     """Yield the schemas of a table, each in words; the name of the table stands at the first."""
     for place, one in enumerate(line.schemas):
+        reasons = "; ".join(map(visible, one.reasons or ()))
         yield SchemaRow(
             "" if place else line_name(line), str(one.number), f"{one.records:,}", _since(one), _changed(one),
-            _readers(one), one.breaks,
+            _readers(one), reasons, one.breaks,
         )  # fmt: skip
         if not place and line.left_out:
-            yield SchemaRow("", "…", "", f"{count_of(line.left_out, 'more id')}, not listed", "", "", breaks=False)
+            yield SchemaRow("", "…", "", f"{count_of(line.left_out, 'more id')}, not listed", "", "", "", breaks=False)
 
 
 def row_lines(row: SchemaRow) -> list[str]:
@@ -71,23 +71,23 @@ def row_lines(row: SchemaRow) -> list[str]:
     if not row.records:
         return [row.since]
     lines = [f"since {row.since}, {row.records} record{'' if row.records == '1' else 's'}"]
-    return lines if not row.readers else [*lines, f"changed: {row.changed}", row.readers]
+    if not row.readers:
+        return lines
+    return [*lines, f"changed: {row.changed}", ": ".join(filter(None, [row.readers, row.reasons]))]
 
 
 def _since(schema: ReportedSchema) -> str:
-    said = ", ".join(map(_place, schema.partitions[:_MOST_RANGES]))
+    places = [f"partition {one.partition} offset {one.first_offset}" for one in schema.partitions[:_MOST_RANGES]]
+    if schema.partitions[0].first_timestamp:
+        places[0] += f" ({clock(schema.partitions[0].first_timestamp)})"
+    said = ", ".join(places)
     more = len(schema.partitions) + (schema.partitions_left_out or 0) - _MOST_RANGES
     said += f" and in {count_of(more, 'more partition')}" if more > 0 else ""
     overlap = schema.overlap
     if overlap:
         until = f"partition {overlap.partition} offset {overlap.last_offset}"
-        said += f"; {schema.before} is written beside it up to {until}"
+        said += f"; id {schema.before} is written beside it up to {until}"
     return said
-
-
-def _place(one: ReportedSchemaRange) -> str:
-    at = f" ({clock(one.first_timestamp)})" if one.first_timestamp else ""
-    return f"partition {one.partition} offset {one.first_offset}{at}"
 
 
 def _changed(schema: ReportedSchema) -> str:
@@ -116,15 +116,16 @@ def _change(one: ReportedMemberChange) -> str:
 
 
 def _readers(schema: ReportedSchema) -> str:
-    """Return who reads whose records, and why not."""
+    """Return who reads whose records."""
     if not isinstance(schema.before, int):
         return ""
-    before, now, said = schema.before, schema.number, list[str]()
+    before, now = f"id {schema.before}", f"id {schema.number}"
     if schema.reads_before is True and schema.read_by_before is True:
         return f"readers of {before} and {now} read each other's records"
+    if schema.reads_before is False and schema.read_by_before is False:
+        return f"readers of {before} and {now} do not read each other's records, or misread them"
     if schema.read_by_before is False:
-        said.append(f"readers of {before} do not read records of {now}, or misread them")
+        return f"readers of {before} do not read records of {now}, or misread them"
     if schema.reads_before is False:
-        said.append(f"readers of {now} do not read records of {before}, or misread them")
-    reasons = "; ".join(map(visible, schema.reasons or ()))
-    return ": ".join(filter(None, [" and ".join(said) or "undecided whether readers read them", reasons]))
+        return f"readers of {now} do not read records of {before}, or misread them"
+    return "undecided whether readers read them"
