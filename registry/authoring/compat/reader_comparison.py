@@ -11,13 +11,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.core.common.errors import CdcContractsError
-from cdc_contracts.registry.core.writer_schemas.writer_schemas import ReaderVerdict, SchemaText
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import AVRO, ReaderVerdict, SchemaText
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.authoring.compat.compatibility_verdict import CompatibilityFinding
     from cdc_contracts.registry.core.schema.schema_documents import SchemaDocument
 
 _NAMED: Final = "a schema of the registry"
+_SIDES: Final = ("the old version", "the new one")
 _MOST_REASONS: Final = 3
 _MOST_JSON: Final = 20
 """The most findings about JSON Schemas that are searched for: each costs a search for a message."""
@@ -31,8 +32,9 @@ def compare_readers(earlier: SchemaText, later: SchemaText) -> ReaderVerdict:
     from cdc_contracts.registry.authoring.compat.levels import BACKWARD, FORWARD, MEANING, Level, Policy
     from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
 
+    names = (_NAMED, _NAMED) if earlier.kind == later.kind == AVRO else _SIDES  # only others are named in findings
     try:
-        sides = _open(*_key(earlier)), _open(*_key(later))
+        sides = _open(*_key(earlier), names[0]), _open(*_key(later), names[1])
         found = compare_schemas(sides[:1], sides[1], level=Level.FULL, policy=Policy.CDC, most=_MOST_JSON).findings
     except CdcContractsError as error:
         return ReaderVerdict(None, None, (f"not compared: {error.what}",))
@@ -53,10 +55,10 @@ def _key(held: SchemaText) -> tuple[str, str, tuple[tuple[str, str], ...]]:
 
 
 @lru_cache(maxsize=2)
-def _open(kind: str, text: str, others: tuple[tuple[str, str], ...]) -> SchemaDocument:
+def _open(kind: str, text: str, others: tuple[tuple[str, str], ...], name: str) -> SchemaDocument:
     """Return a schema with those that it refers to, each of which comes after those that it needs.
 
-    The later of two schemas is the earlier of the next two, and is read once.
+    The later of two Avro schemas is the earlier of the next two, and is read once.
     """
     from cdc_contracts.registry.core.schema.schema_documents import SchemaLimits, read_schema
 
@@ -64,7 +66,7 @@ def _open(kind: str, text: str, others: tuple[tuple[str, str], ...]) -> SchemaDo
     referred: dict[str, SchemaDocument] = {}
     for called, other in others:
         referred[called] = read_schema(other, type=kind, name=called, references=dict(referred), limits=limits)
-    return read_schema(text, type=kind, name=_NAMED, references=referred, limits=limits)
+    return read_schema(text, type=kind, name=name, references=referred, limits=limits)
 
 
 def _reasons(findings: list[CompatibilityFinding]) -> Iterator[str]:

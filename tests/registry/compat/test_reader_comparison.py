@@ -15,6 +15,10 @@ def record(*fields):
     return SchemaText("AVRO", json.dumps({"type": "record", "name": "R", "fields": fields}))
 
 
+def of_time(name):
+    return record({"name": "at", "type": {"type": "long", "connect.name": f"io.debezium.time.{name}"}})
+
+
 def json_of(**types):
     properties = {name: {"type": kind} for name, kind in types.items()}
     return SchemaText("JSON", json.dumps({"type": "object", "properties": properties, "required": ["id"]}))
@@ -26,6 +30,7 @@ CASES = {
     "a column without one": (record(ID), record(ID, {"name": "note", "type": "string"}), (False, True), "C204"),
     "a column gone": (record(ID, NOTE), record(ID), (True, False), "C210"),
     "a wider integer": (record(ID), record({"name": "id", "type": "long"}), (True, False), "C205"),
+    "another unit of time": (of_time("Timestamp"), of_time("MicroTimestamp"), (False, False), "C208"),
     "null": (record(ID), record({"name": "id", "type": ["null", "int"]}), (True, False), "C205"),
     "JSON, another type": (json_of(id="integer"), json_of(id="string"), (False, False), "C"),
     "JSON, the same": (json_of(id="integer"), json_of(id="integer"), (True, True), ""),

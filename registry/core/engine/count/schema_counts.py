@@ -34,9 +34,13 @@ def _count(
     numbers = np.flatnonzero((ids >= 0) & (tables >= 0))
     if not len(numbers):
         return
-    distinct, places = np.unique(ids[numbers], return_inverse=True)
+    distinct, places = _numbered(ids[numbers])
     codes = (batch.source_of[numbers] * len(called) + tables[numbers]) * len(distinct) + places
-    order = np.lexsort((batch.offsets[numbers], codes))
+    offsets = batch.offsets[numbers]
+    if (np.diff(offsets) < 0).any():
+        order = np.lexsort((offsets, codes))
+    else:
+        order = np.argsort(codes, kind="stable") if (np.diff(codes) < 0).any() else np.arange(len(codes))
     numbers, codes = numbers[order], codes[order]
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     ends = np.append(starts[1:], len(codes)) - 1
@@ -48,3 +52,10 @@ def _count(
         source, table = divmod(rest, len(called))
         topic, partition = batch.sources[source]
         uses.add(SchemaLine(topic, called[table], of), int(distinct[place]), partition, UsedRange(count, first, last))
+
+
+def _numbered(ids: Numbers) -> tuple[Numbers, Numbers | int]:
+    """Return the distinct ids, and the place of each among them; most batches have one."""
+    if ids.min() == ids.max():
+        return ids[:1], 0
+    return np.unique(ids, return_inverse=True)
