@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 _NAMED: Final = "a schema of the registry"
 _SIDES: Final = ("the old version", "the new one")
 _MOST_REASONS: Final = 3
-_MOST_JSON: Final = 20
-"""The most findings about JSON Schemas that are searched for: each costs a search for a message."""
 
 
 def compare_readers(earlier: SchemaText, later: SchemaText) -> ReaderVerdict:
@@ -35,9 +33,11 @@ def compare_readers(earlier: SchemaText, later: SchemaText) -> ReaderVerdict:
     names = (_NAMED, _NAMED) if earlier.kind == later.kind == AVRO else _SIDES  # only others are named in findings
     try:
         sides = _open(*_key(earlier), names[0]), _open(*_key(later), names[1])
-        found = compare_schemas(sides[:1], sides[1], level=Level.FULL, policy=Policy.CDC, most=_MOST_JSON).findings
+        found = compare_schemas(sides[:1], sides[1], level=Level.FULL, policy=Policy.CDC).findings
     except CdcContractsError as error:
         return ReaderVerdict(None, None, (f"not compared: {error.what}",))
+    except Exception as error:  # noqa: BLE001  whatever a schema does, the report of the messages has to be written
+        return ReaderVerdict(None, None, (f"not compared: {type(error).__name__}",))
 
     def reads(direction: str) -> bool | None:
         severities = {one.severity for one in found if one.direction in (direction, MEANING)}
