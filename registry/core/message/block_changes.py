@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from cdc_contracts.registry.core.contract.connect_schemas import list_fields
 from cdc_contracts.registry.core.message.schema_block_types import type_in_block
-from cdc_contracts.registry.core.values import Number, token_of
+from cdc_contracts.registry.core.values import Number, describe_shape, token_of
 
 ChangeKind = Literal["added", "dropped", "type", "nullable", "default"]
 _STRUCT: Final = "struct"
@@ -18,7 +18,7 @@ _NO_TYPE: Final = "unknown"
 class MemberChange(NamedTuple):
     """One change of a member, or of a column in every image: its name with those above it, and what it was and is.
 
-    `old` and `new` are types, `true` or `false`, or defaults as they are sent, None where there is none.
+    `old` and `new` are types, `true` or `false`, or the shapes of defaults, None where there is none.
     """
 
     path: tuple[str, ...]
@@ -61,7 +61,7 @@ def _compare_member(path: tuple[str, ...], old: Any, new: Any) -> Iterator[Membe
     if _is_nullable(old) != _is_nullable(new):
         yield MemberChange(path, "nullable", str(_is_nullable(old)).lower(), str(_is_nullable(new)).lower())
     if _default(old) != _default(new):
-        yield MemberChange(path, "default", _default(old), _default(new))
+        yield MemberChange(path, "default", _shape(_default(old)), _shape(_default(new)))
     if structs:
         yield from _compare(path, _struct_of(old), _struct_of(new))
 
@@ -89,3 +89,7 @@ def _is_nullable(schema: Mapping[str, Any]) -> bool:
 def _default(schema: Mapping[str, Any]) -> str | None:
     default = schema.get("default")
     return token_of(default) if isinstance(default, str | Number | bool) else None
+
+
+def _shape(default: str | None) -> str | None:
+    return None if default is None else describe_shape(default)

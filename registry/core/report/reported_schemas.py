@@ -57,7 +57,7 @@ class ReportedMemberChange(Struct, frozen=True, forbid_unknown_fields=True):
     change: ChangeKind
     """What changed."""
     old: str | None
-    """Type, whether NULL is allowed, or default before; null if there was none."""
+    """Type, whether NULL is allowed, or shape of the default before; null if there was none."""
     new: str | None
     """The same now."""
 

@@ -112,7 +112,7 @@ def _change(one: ReportedMemberChange) -> str:
             return f"{name} is {new}, was {old}"
         case "nullable":
             return f"{name} may be NULL" if one.new == "true" else f"{name} is never NULL"
-    return f"default of {name} is {new or 'none'}, was {old or 'none'}"
+    return f"default of {name} {'added' if old is None else 'removed' if new is None else 'changed'}"
 
 
 def _readers(schema: ReportedSchema) -> str:

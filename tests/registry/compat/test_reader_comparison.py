@@ -48,6 +48,11 @@ def test_readers_of_two_schemas_are_told_with_the_rule_that_breaks(case):
     assert bool(found.reasons) == bool(rule)
 
 
+def test_no_default_is_told_as_it_may_be_a_value_of_a_row():
+    secret = {"name": "note", "type": "string", "default": "hush-hush"}
+    assert "hush" not in " ".join(compare_readers(record(ID, secret), record(ID)).reasons)
+
+
 def test_a_type_of_another_subject_is_compared_where_schemas_refer_to_it():
     whole = json.dumps({"type": "record", "name": "R", "fields": [{"name": "key", "type": "Key"}]})
     inner = [

@@ -27,11 +27,11 @@ CASES = {
     ),
     "null": (struct(field("a")), struct(field("a", optional=True)), [(("a",), "nullable", "false", "true")]),
     "default": (
-        struct(field("a", "string", default="x")), struct(field("a", "string", default="y")),
-        [(("a",), "default", "x", "y")],
+        struct(field("a", "string", default="x1")), struct(field("a", "string", default="secret")),
+        [(("a",), "default", "a9", "aaaaaa")],
     ),
     "no default": (struct(field("a", "string", default="x")), struct(field("a", "string")),
-                   [(("a",), "default", "x", None)]),
+                   [(("a",), "default", "a", None)]),
     "inside": (
         struct(field("source", "struct", fields=[field("ts")])),
         struct(field("source", "struct", fields=[field("ts"), field("ns", "int64")])),
