@@ -37,7 +37,7 @@ from cdc_contracts.registry.core.report.reported_findings import (
 )
 from cdc_contracts.registry.core.report.reproduce_commands import audit_command, detect_command, why_command
 from cdc_contracts.registry.core.stats.ddl_statements import explaining_statement
-from cdc_contracts.registry.core.stats.finding_overlaps import FindingOverlaps
+from cdc_contracts.registry.core.stats.finding_overlaps import FindingOverlaps, is_per_column
 from cdc_contracts.registry.core.stats.finding_tallies import FindingExample, FindingKey, FindingTally
 from cdc_contracts.registry.core.stats.option_evidence import OPTION_CHANGE
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
@@ -246,8 +246,11 @@ def _explained_by(
 def began_with(
     context: FindingContext, key: FindingKey, column: str | None, onset: Onset
 ) -> Sometimes[BeginningSchema]:
-    """Return the writer schema with which a finding began, UNSET if it began with none."""
-    start = context.schemas.start_of(key.table, column, onset.begins)
+    """Return the writer schema with which a finding began, UNSET if it began with none.
+
+    A column that differs from its table contract may do so from the first schema on.
+    """
+    start = context.schemas.start_of(key.table, column, onset.begins, first=is_per_column(key.rule))
     if start is None:
         return UNSET
     topic, partition, offset, timestamp = start.moment

@@ -71,15 +71,17 @@ class SchemaTimeline:
     lines: Mapping[SchemaLine, Sequence[SchemaStep]] = field(default_factory=dict)
     cut: bool = False
 
-    def start_of(self, table: str | None, column: str | None, begins: Sequence[Moment]) -> SchemaStart | None:
+    def start_of(
+        self, table: str | None, column: str | None, begins: Sequence[Moment], *, first: bool = False
+    ) -> SchemaStart | None:
         """Return the id with which a finding began, given its first record in each partition; None if with none.
 
         That is an id that changed the column, or whose own first record is the first with the finding. What begins with
-        the first id of a table began with no change.
+        the first id of a table began with no change: it is meant only if `first`.
         """
         for moment in begins:
             for of in _PARTS:
-                steps = self.lines.get(SchemaLine(moment.topic, table, of), ())[1:]
+                steps = self.lines.get(SchemaLine(moment.topic, table, of), ())[0 if first else 1 :]
                 starts = [
                     (used.first, step.number)
                     for step in steps

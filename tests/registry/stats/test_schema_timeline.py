@@ -11,6 +11,7 @@ from written_reports import build_report
 
 from cdc_contracts.registry.authoring.compat.reader_comparison import compare_readers
 from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.contract.table_contracts import read_table_contracts
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.messages.validation_without_arrow import ValidationWithoutArrow
 from cdc_contracts.registry.core.report.audit_report import Span
@@ -96,6 +97,15 @@ def test_a_finding_that_began_with_an_id_names_it():
         "topic": TOPIC, "partition": 0, "offset": 2, "timestamp": "2025-10-09T08:53:22.000Z", "id": 2, "of": "value",
     }  # fmt: skip
     assert findings(report, "D11.incompatible-schema") == []
+
+
+def test_an_id_whose_types_contradict_the_table_contract_is_named_even_if_it_is_the_first(tmp_path):
+    (tmp_path / "orders.yaml").write_text(f"table: {TABLE}\ncolumns: {{id: {{type: int64}}}}\nprimary_key: [id]\n")
+    tables = read_table_contracts(tmp_path)
+    report = audited(SCHEMAS, [topic_of(rows([1, 1], SCHEMAS))], tables=tables)
+    (found,) = findings(report, "D11.column-type")
+    assert (found["expected"], found["observed"]) == ("int64", ["int32"])
+    assert (found["began_with"]["id"], found["began_with"]["offset"]) == (1, 0)
 
 
 def test_an_id_that_readers_do_not_read_is_a_finding_since_its_first_record():
