@@ -22,12 +22,15 @@ START = 1_760_000_000_000_000
 
 
 class HeldSchemas:
-    """Schemas by id, kept in memory."""
+    """Schemas by id, kept in memory: Avro as its document, others as texts."""
 
     named = "memory"
 
     def __init__(self, schemas: Mapping[int, Any]) -> None:
-        self.texts = {number: SchemaText("AVRO", json.dumps(schema)) for number, schema in schemas.items()}
+        self.texts = {
+            number: schema if isinstance(schema, SchemaText) else SchemaText("AVRO", json.dumps(schema))
+            for number, schema in schemas.items()
+        }
 
     def find(self, number: int) -> SchemaText:
         if number not in self.texts:
@@ -48,6 +51,24 @@ def envelope_of(*columns: Mapping[str, Any], table: str = "orders") -> dict[str,
     ]}  # fmt: skip
 
 
+def json_envelope_of(**columns: str) -> SchemaText:
+    """The JSON Schema of the changes of a table, its columns by the types that Kafka Connect calls them."""
+    kinds = {"int32": "integer", "string": "string"}
+    row = {"type": "object", "title": "Value", "properties": {
+        name: {"type": kinds[kind], "connect.type": kind, "connect.index": place}
+        for place, (name, kind) in enumerate(columns.items())
+    }}  # fmt: skip
+    properties = {
+        "before": {"oneOf": [{"type": "null"}, row], "connect.index": 0},
+        "after": {"oneOf": [{"type": "null"}, row], "connect.index": 1},
+        "source": {"type": "object", "title": "Source", "connect.index": 2,
+                   "properties": {one: {"type": "string", "connect.index": at} for at, one in enumerate(SOURCE)}},
+        "op": {"type": "string", "connect.index": 3},
+        "ts_ms": {"type": "integer", "connect.type": "int64", "connect.index": 4},
+    }  # fmt: skip
+    return SchemaText("JSON", json.dumps({"type": "object", "title": "Envelope", "properties": properties}))
+
+
 def body_of(schema: Any, message: Any) -> bytes:
     """The bytes of a record; decimals are given as the bytes they are written as."""
     plain = json.loads(json.dumps(schema).replace('"logicalType": "decimal"', '"was": "decimal"'))
@@ -61,10 +82,11 @@ def frame(number: int, body: bytes) -> bytes:
 
 
 def change(number: int, schema: Any, row: Mapping[str, Any], table: str = "orders") -> bytes:
-    """The framed insert of a row."""
+    """The framed insert of a row, as Avro, or as JSON where the schema is a JSON Schema."""
     source = dict.fromkeys(SOURCE, "shop") | {"connector": "postgresql", "version": "3.5.0.Final", "schema": "public"}
     message = {"before": None, "after": row, "source": source | {"table": table}, "op": "c", "ts_ms": 1_760_000_000_000}
-    return frame(number, body_of(schema, message))
+    body = json.dumps(message).encode() if isinstance(schema, SchemaText) else body_of(schema, message)
+    return frame(number, body)
 
 
 def scope_of(schemas: Mapping[int, Any], contract: str = CONTRACT, **options: Any) -> ValidationContext:

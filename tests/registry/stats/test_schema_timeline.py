@@ -5,7 +5,7 @@ import random
 
 import msgspec
 import pytest
-from framed_topics import START, HeldSchemas, body_of, change, envelope_of, frame, scope_of, topic_of
+from framed_topics import START, HeldSchemas, body_of, change, envelope_of, frame, json_envelope_of, scope_of, topic_of
 from topics import CATALOGUE
 from written_reports import build_report
 
@@ -119,6 +119,20 @@ def test_an_id_that_readers_do_not_read_is_a_finding_since_its_first_record():
     assert (broken["reads_before"], broken["read_by_before"]) == (False, False)
     assert {"path": ["id"], "change": "type", "old": "int32", "new": "string"} in broken["changes"]
     assert report["verdict"] == "drift"
+
+
+def test_json_schemas_of_a_registry_are_traced_and_compared_alike():
+    schemas = {1: json_envelope_of(id="int32"), 2: json_envelope_of(id="string", note="string")}
+    values = [change(1, schemas[1], {"id": 7})] * 2 + [change(2, schemas[2], {"id": "7", "note": "new"})] * 2
+    report = audited(schemas, [topic_of([(0, offset, value) for offset, value in enumerate(values)])])
+    (_, second) = of_value(report)
+    assert second["changes"] == [
+        {"path": ["id"], "change": "type", "old": "int32", "new": "string"},
+        {"path": ["note"], "change": "added", "old": None, "new": "string"},
+    ]
+    assert (second["reads_before"], second["read_by_before"]) == (False, False)
+    (found,) = findings(report, "D11.incompatible-schema")
+    assert (found["count"], found["began_with"]["id"]) == (2, 2)
 
 
 def test_producers_that_take_turns_change_the_table_once_and_are_said_to_overlap():
