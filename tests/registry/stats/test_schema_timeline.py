@@ -15,7 +15,7 @@ from cdc_contracts.registry.core.contract.table_contracts import read_table_cont
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.messages.validation_without_arrow import ValidationWithoutArrow
 from cdc_contracts.registry.core.report.audit_report import Span
-from cdc_contracts.registry.core.report.reported_schemas import report_schemas
+from cdc_contracts.registry.core.report.reported_schemas import join_schemas, report_schemas
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point
 from cdc_contracts.registry.core.stats.schema_timeline import SchemaStep, SchemaTimeline, trace_schemas
@@ -276,3 +276,28 @@ def test_of_too_many_uses_those_of_the_lowest_ids_are_kept_in_any_order(monkeypa
         uses.bound()
         assert sorted(number for _, number, _, _ in uses) == [0, 1, 2, 3, 4]
         assert uses.cut
+
+
+def timeline_of(topic, *tables):
+    """Tables with as many ids as are said."""
+    used = {0: UsedRange(1, Point(0, None), Point(0, None))}
+    lines = {
+        SchemaLine(topic, table, "value"): [SchemaStep(number, used) for number in range(1, ids + 1)]
+        for table, ids in tables
+    }
+    return SchemaTimeline(lines)
+
+
+def test_the_schemas_of_all_topics_of_a_run_are_joined():
+    joined = join_schemas(
+        [report_schemas(timeline_of("b", ("orders", 2))), report_schemas(timeline_of("a", ("visits", 1)))]
+    )
+    assert (joined.tables, joined.tables_changed, joined.key_tables) == (2, 1, 0)
+    assert [(one.topic, one.ids) for one in joined.lines] == [("a", 1), ("b", 2)]
+
+
+def test_of_many_tables_those_with_several_ids_are_listed_and_all_are_counted(monkeypatch):
+    monkeypatch.setattr("cdc_contracts.registry.core.report.reported_schemas.MOST_LINES", 2)
+    shown = report_schemas(timeline_of("a", ("a", 1), ("b", 2), ("c", 1), ("d", 2)))
+    assert (shown.tables, shown.tables_changed) == (4, 2)
+    assert [one.table for one in shown.lines] == ["b", "d"]
