@@ -131,6 +131,11 @@ QUESTIONS: Final = {
         "`registry/authoring/compat/json_schema/json_comparison.py`, "
         "`registry/authoring/compat/avro/avro_comparison.py`, `registry/authoring/compat/meaning/meaning_comparison.py`"
     ),
+    "Which writer schema of a topic began where, and whose readers does it break?": (
+        "`registry/core/stats/schema_timeline.py`, from ids counted by `registry/core/engine/count/schema_counts.py`; "
+        "compared by `registry/authoring/compat/reader_comparison.py`, which "
+        "`registry/authoring/sync/schema_sources.py` hands over"
+    ),
     "What does `breaking` compare?": (
         "`registry/authoring/review/revisions/revision_comparison.py`, by `registry/authoring/compat/publication.py`"
     ),

@@ -12,6 +12,7 @@ from cdc_contracts.cli.output.profile_output import print_profile
 from cdc_contracts.registry.core.common.safe_text import sentence, visible
 from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.core.report.finding_wording import (
+    began_words,
     column_lines,
     command,
     count_words,
@@ -35,9 +36,17 @@ from cdc_contracts.registry.core.report.report_wording import (
     switch_words,
 )
 from cdc_contracts.registry.core.report.reported_findings import ReportedFinding
+from cdc_contracts.registry.core.report.schema_wording import (
+    changed_lines,
+    line_name,
+    row_lines,
+    schema_rows,
+    schemas_headline,
+)
 
 _MOST_SHOWN = 20
 _MOST_EVIDENCE = 8
+_MOST_LINES = 8
 _SHORT = {"conforming": "conform", "tombstone": "null", "quarantined": "quarantine"}
 _STYLES = {
     "drift": "bold red", "pass": "bold green", "inconclusive": "bold yellow",
@@ -56,6 +65,7 @@ def summarise(report: Report) -> None:
         _print_detection(detection)
     _print_ledger(report.ledger)
     _print_versions(report)
+    _print_schemas(report)
     _print_findings(report.findings)
     if report.profile:
         print_profile(report.profile)
@@ -116,6 +126,25 @@ def _print_versions(report: Report) -> None:
     console.print_table(["", ""], rows)
 
 
+def _print_schemas(report: Report) -> None:
+    """Print the writer schemas of the tables that have several."""
+    if not report.schemas:
+        return
+    console.print_heading("Writer schemas")
+    console.print_text(schemas_headline(report.schemas))
+    lines = changed_lines(report.schemas)
+    for line in lines[:_MOST_LINES]:
+        console.print_text(line_name(line))
+        rows = [
+            ["" if place else f"  id {one.number}", text]
+            for one in schema_rows(line)
+            for place, text in enumerate(row_lines(one))
+        ]
+        console.print_table(["", ""], rows)
+    if len(lines) > _MOST_LINES:
+        console.print_text(f"and {len(lines) - _MOST_LINES:,} more tables: --json or --report shows them")
+
+
 def _messages(count: int) -> str:
     return "1 message fits" if count == 1 else f"{count:,} messages fit"
 
@@ -150,6 +179,7 @@ def _facts(finding: ReportedFinding) -> list[tuple[str, str | None]]:
         ("observed", None if finding.columns else observed_words(finding)),
         ("similar", ", ".join(map(visible, finding.similar or ()))),
         ("because", explained_words(finding)),
+        ("began with", began_words(finding)),
     ]
 
 

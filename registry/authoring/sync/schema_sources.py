@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from cdc_contracts.registry.authoring.compat.reader_comparison import compare_readers
 from cdc_contracts.registry.authoring.sync.id_locks import read_lock
 from cdc_contracts.registry.authoring.sync.registry_client import (
     NO_SCHEMA,
@@ -209,11 +210,11 @@ def open_source(place: str, authority: Path | None = None, unknown: str | None =
     """
     if "://" not in place:
         check_folder(Path(place))
-        return WriterSchemas(FolderSource(Path(place)), unknown)
+        return WriterSchemas(FolderSource(Path(place)), unknown, compare_readers)
     token = os.environ.get(TOKEN)
     user = None if token else os.environ.get(USER)
     source = RegistrySource(
         Access(place, user, os.environ.get(PASSWORD), token, None if authority is None else str(authority))
     )
     source.check()
-    return WriterSchemas(source, unknown)
+    return WriterSchemas(source, unknown, compare_readers)

@@ -42,7 +42,7 @@ def read_block_types(block: Any, field: str | None) -> dict[str, str] | None:
         return None
     found: dict[str, str] = {}
     for member in members:
-        type_ = _type_of(member)
+        type_ = type_in_block(member)
         name = member.get("field") if type_ is not None else None
         if type_ is None or not isinstance(name, str):
             return None
@@ -82,11 +82,7 @@ def holder_of(meaning: Meaning) -> str:
     return join_pointer(*split_pointer(meaning.images.pointers()[0])[:-1])
 
 
-def _field_of(block: Any, name: str) -> Any:
-    return next((one for one in list_fields(block) if isinstance(one, dict) and one.get("field") == name), None)
-
-
-def _type_of(schema: Any) -> str | None:
+def type_in_block(schema: Any) -> str | None:
     """Return the type of a schema; None where it has none. Types are nested no deeper than a message can be."""
     if not isinstance(schema, dict):
         return None
@@ -97,8 +93,12 @@ def _type_of(schema: Any) -> str | None:
         return name + _brackets(parameters if isinstance(parameters, dict) else {})
     if primitive != "array":
         return primitive
-    items = _type_of(schema.get("items"))
+    items = type_in_block(schema.get("items"))
     return primitive if items is None else items + ARRAY
+
+
+def _field_of(block: Any, name: str) -> Any:
+    return next((one for one in list_fields(block) if isinstance(one, dict) and one.get("field") == name), None)
 
 
 def _brackets(parameters: Mapping[str, Any]) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +20,19 @@ from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.records.output_schemas import HEADERS_TYPE, INSTANT
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import SchemaId
 
 MOST_BYTES: Final = 16 * 1024 * 1024
+_SCHEMA_ID: Final = "_writer_schema_id"
+NO_ID: Final = -1
+"""In place of the id of a value without a frame."""
+
+
+class SchemaIds(NamedTuple):
+    """The writer schemas that values or keys name: each id once, and the place here of that of each value, or NO_ID."""
+
+    ids: Sequence[SchemaId]
+    places: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +75,25 @@ class Batch:
                     else records.set_column(place, field, texts.array)
                 )  # fmt: skip
         return Batch(records, values)
+
+    def with_schema_ids(self, values: SchemaIds, keys: SchemaIds | None) -> Batch:
+        """Return the batch with the ids of the writer schemas of its values, and perhaps of its keys."""
+        records = self.records
+        for of, named in (("value", values), ("key", keys)):
+            if named is not None:
+                known = pa.array(map(json.dumps, named.ids), pa.string())
+                places = pa.array(named.places.astype(np.int32), mask=named.places == NO_ID)
+                records = records.append_column(f"{of}{_SCHEMA_ID}", pa.DictionaryArray.from_arrays(places, known))
+        return Batch(records, self.read_values)
+
+    def schema_ids(self, of: str) -> SchemaIds | None:
+        """Return the ids of the writer schemas of `value` or `key`; None if nobody asked for them."""
+        name = f"{of}{_SCHEMA_ID}"
+        if name not in self.records.schema.names:
+            return None
+        column = self.records.column(name)
+        places = pc.fill_null(column.indices, NO_ID).to_numpy(zero_copy_only=False)
+        return SchemaIds([*map(json.loads, column.dictionary.to_pylist())], places.astype(np.int64))
 
     def part(self, failures: Collection[int]) -> tuple[Batch, Batch]:
         """Return the records without those of some numbers, and these, both in their order."""

@@ -41,6 +41,7 @@ from cdc_contracts.registry.core.report.report_model import (
 from cdc_contracts.registry.core.report.reported_kinds import report_kinds
 from cdc_contracts.registry.core.report.reported_options import report_options
 from cdc_contracts.registry.core.report.reported_parts import report_parts
+from cdc_contracts.registry.core.report.reported_schemas import report_schemas
 from cdc_contracts.registry.core.report.reported_slices import report_slices
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChangePlace
 from cdc_contracts.registry.core.stats.option_evidence import TopicOption
@@ -50,6 +51,7 @@ from cdc_contracts.registry.core.stats.row_changes import RowChanges
 from cdc_contracts.registry.core.stats.run_evidence import collect_evidence
 from cdc_contracts.registry.core.stats.run_findings import count_contradicted, count_overlaps, finalize, with_chains
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
+from cdc_contracts.registry.core.stats.schema_timeline import trace_schemas
 from cdc_contracts.registry.core.stats.tally import Tally, proven_runs
 from cdc_contracts.registry.core.stats.unproven_versions import Unproven, find_unproven, find_unproven_ranges
 from cdc_contracts.registry.core.stats.version_objections import find_objections, find_range_objections
@@ -132,7 +134,9 @@ def build_report(
     tally = replace(tally, findings=dict(tally.findings), folded=tally.folded.copy())
     validated = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
     declared = validated[0].reference if len(validated) == 1 else AUTO
-    finalize(tally, catalogue, declared, ranged=versions is not None)
+    schemas = applied.validation.reading_options.schemas if applied.validation is not None else None
+    timeline = trace_schemas(tally.statistics.schemas, schemas)
+    finalize(tally, catalogue, declared, ranged=versions is not None, schemas=timeline)
     refutations: list[Refutation] = []
     if versions is not None:
         refutations = list(refute_ranges(tally.chain_evidence(), versions))
@@ -162,7 +166,7 @@ def build_report(
     source = _read_by(read.source, applied.validation)
     families = applied.validation.reading_options.families if applied.validation is not None else TableFamilies()
     context = FindingContext(
-        tally, catalogue, contract, source, overlaps, show_values, runs, versions is not None, families
+        tally, catalogue, contract, source, overlaps, show_values, runs, versions is not None, families, timeline
     )
     return Report(
         tool=f"cdc-contracts {__version__}",
@@ -190,6 +194,7 @@ def build_report(
         options=report_options(tally.statistics.options, taken),
         kinds=report_kinds(tally.statistics.kinds),
         parts=report_parts(tally.statistics.parts),
+        schemas=report_schemas(timeline),
         profile=report_profile(tally) if profiled else UNSET,
     )
 

@@ -11,16 +11,20 @@ from typing import Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from cdc_contracts.registry.core.common.written_models import Sometimes
 from cdc_contracts.registry.core.report.drift_findings import (
     FindingContext,
     Onset,
     OnsetKind,
+    began_with,
+    column_of,
     describe_drift,
     onset_of,
     source_type_of,
 )
 from cdc_contracts.registry.core.report.finding_causes import Cause, find_causes
 from cdc_contracts.registry.core.report.reported_findings import (
+    BeginningSchema,
     ColumnFinding,
     FindingExtent,
     ObservedShape,
@@ -65,7 +69,7 @@ class _Described:
             head = self._of_columns(described)
         if len(self.cause.tables) > 1:
             tables = tuple(self._of_table(table) for table in self.cause.tables if table is not None)
-            head = replace(head, table=None, tables=tables)
+            head = replace(head, table=None, tables=tables, began_with=UNSET)
         return head
 
     def _of_columns(self, described: Sequence[ReportedFinding]) -> ReportedFinding:
@@ -80,6 +84,7 @@ class _Described:
             partitions=_extents(union, described),
             observed=tuple(dict.fromkeys(text for one in described for text in one.observed))[:_MOST_OBSERVED],
             histogram=_histogram(described),
+            began_with=next((one.began_with for one in described if one.began_with), UNSET),
             explained_by=next((one.explained_by for one in described if one.explained_by), None),
             columns=tuple(map(self._column, self.cause.findings, described)),
             at_least=True if union.at_least else UNSET,
@@ -91,12 +96,23 @@ class _Described:
         return TableFinding(
             table, key.fingerprint, messages, self.context.tally.readable[table],
             family=UNSET if family is None else family,
+            began_with=self._began_with(key),
         )  # fmt: skip
 
     def _describe(self, fault: Fault) -> ReportedFinding:
         """Return one fault as a finding, with the onset of the cause."""
         key = FindingKey(*fault, self.cause.tables[0])
         return describe_drift(self.context, key, self._combined[fault], self._onset, self._denominator)
+
+    def _began_with(self, key: FindingKey) -> Sometimes[BeginningSchema]:
+        known = self.context.schemas.lines
+        return began_with(self.context, key, self._column_name, self._onset_on(key.table)) if known else UNSET
+
+    @cached_property
+    def _column_name(self) -> str | None:
+        """The column that the first fault is about, None if it is about no single one."""
+        fault = next(iter(self.cause.findings))
+        return column_of(self.context, FindingKey(*fault, self.cause.tables[0]), self._combined[fault])
 
     @cached_property
     def _combined(self) -> dict[Fault, FindingTally]:

@@ -28,6 +28,7 @@ from cdc_contracts.registry.core.report.reported_kinds import join_kinds
 from cdc_contracts.registry.core.report.reported_options import join_options
 from cdc_contracts.registry.core.report.reported_parts import join_parts
 from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
+from cdc_contracts.registry.core.report.reported_schemas import join_schemas
 from cdc_contracts.registry.core.report.reported_slices import join_slices
 from cdc_contracts.registry.core.stats.run_evidence import join_evidence
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
@@ -69,6 +70,7 @@ def combine_reports(reports: Sequence[Report]) -> Report:
         options=join_options(one for report in reports for one in report.options or ()),
         kinds=join_kinds(one for report in reports for one in report.kinds or ()),
         parts=join_parts(one for report in reports for one in report.parts or ()),
+        schemas=join_schemas(report.schemas for report in reports if report.schemas),
         profile=_profiles(reports),
     )
 

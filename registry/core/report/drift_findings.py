@@ -8,10 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, cast
 
+from msgspec import UNSET
+
 from cdc_contracts.registry.core.common.findings import CLASSES
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.core.common.pointers import follow, split_pointer
 from cdc_contracts.registry.core.common.similar_names import similar_names
+from cdc_contracts.registry.core.common.written_models import Sometimes
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.source_documents import describe_source
@@ -22,6 +25,7 @@ from cdc_contracts.registry.core.message.transport import open_transport
 from cdc_contracts.registry.core.report.drift_meaning import explain_drift
 from cdc_contracts.registry.core.report.report_model import ReportSource
 from cdc_contracts.registry.core.report.reported_findings import (
+    BeginningSchema,
     ExampleMessage,
     ExplainingStatement,
     FindingExtent,
@@ -33,10 +37,12 @@ from cdc_contracts.registry.core.report.reported_findings import (
 )
 from cdc_contracts.registry.core.report.reproduce_commands import audit_command, detect_command, why_command
 from cdc_contracts.registry.core.stats.ddl_statements import explaining_statement
-from cdc_contracts.registry.core.stats.finding_overlaps import FindingOverlaps
+from cdc_contracts.registry.core.stats.finding_overlaps import FindingOverlaps, is_per_column
 from cdc_contracts.registry.core.stats.finding_tallies import FindingExample, FindingKey, FindingTally
 from cdc_contracts.registry.core.stats.option_evidence import OPTION_CHANGE
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
+from cdc_contracts.registry.core.stats.run_findings import INCOMPATIBLE_KEY, INCOMPATIBLE_SCHEMA
+from cdc_contracts.registry.core.stats.schema_timeline import NO_SCHEMAS, SchemaTimeline
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.version_runs import Run
 from cdc_contracts.registry.core.validate.disclosure import known_members
@@ -47,6 +53,12 @@ _MOST_OBSERVED: Final = 10
 _ONE_OF: Final = "one of "
 _A_TYPE_OF: Final = "a type of "
 _NEAREST: Final = ", nearest "
+_ACTIONS: Final = {
+    INCOMPATIBLE_SCHEMA: "Let readers ask the registry for the schema of each record and resolve it to their own, and "
+    "upgrade them before producers write the next one; `cdc-contracts compat OLD NEW` shows a record that is not read.",
+    INCOMPATIBLE_KEY: "Records of one row now have two keys, which may be in different partitions, and compaction "
+    "keeps both: rebuild tables and caches by the new key.",
+}
 _OF_TABLES: Final = ("unknown-table", "table-schema")
 
 
@@ -74,6 +86,7 @@ class FindingContext:
     runs: Mapping[Source, Sequence[Run]] = field(default_factory=dict)
     ranged: bool = False
     families: TableFamilies = field(default_factory=TableFamilies)
+    schemas: SchemaTimeline = NO_SCHEMAS
 
     def source_of(self, version: Version, finding: FindingTally) -> str | None:
         """Return the source of a version's facts about the kinds of source in the partitions of a finding."""
@@ -126,6 +139,7 @@ def describe_drift(
         histogram=_histogram(finding),
         similar=tuple(_similar(key, finding, version, _message(context, finding.example))),
         explained_by=_explained_by(context, key, finding, onset, version),
+        began_with=began_with(context, key, _column(key, version), onset),
         example=_example(context, finding.example),
         reproduce=_reproduce(context, finding, contract),
     )
@@ -229,6 +243,21 @@ def _explained_by(
     return ExplainingStatement(*found[:3], instant(found[3]), cut_text(text))
 
 
+def began_with(
+    context: FindingContext, key: FindingKey, column: str | None, onset: Onset
+) -> Sometimes[BeginningSchema]:
+    """Return the writer schema with which a finding began, UNSET if it began with none.
+
+    A column that differs from its table contract may do so from the first schema on.
+    """
+    start = context.schemas.start_of(key.table, column, onset.begins, first=is_per_column(key.rule))
+    if start is None:
+        return UNSET
+    topic, partition, offset, timestamp = start.moment
+    of = cast("Literal['value', 'key']", start.of)
+    return BeginningSchema(topic, partition, offset, instant(timestamp), start.number, of)
+
+
 def _column(key: FindingKey, version: Version | None) -> str | None:
     """Return the column that a path leads to, in an image or in the types of the columns."""
     path = _names(key.path)
@@ -293,7 +322,7 @@ def _action(context: FindingContext, key: FindingKey, finding: FindingTally, ver
             "`decode --versions versions.yaml` reads each part by its own."
         )
     if key.name != AMBIGUOUS:
-        return CLASSES[key.name].action
+        return _ACTIONS.get(key.rule) or CLASSES[key.name].action
     if key.rule == LEFT_OPEN:
         return (
             "Cover these offsets by a range of the versions file; `replay quarantine DIR --versions` decodes them then."

@@ -10,7 +10,7 @@ from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.common.safe_text import visible
 from cdc_contracts.registry.core.contract.table_families import name_together
 from cdc_contracts.registry.core.report.report_wording import PROFILE, count_of, place, places, share
-from cdc_contracts.registry.core.report.reported_findings import ReportedFinding
+from cdc_contracts.registry.core.report.reported_findings import BeginningSchema, ReportedFinding
 
 _MOST_OPS: Final = 3
 _MOST_LINES: Final = 12
@@ -106,6 +106,20 @@ def explained_words(finding: ReportedFinding) -> str | None:
     """Return the DDL message that explains a finding."""
     ddl = finding.explained_by
     return f"{visible(ddl.text)} at {place(ddl)}" if ddl else None
+
+
+def began_words(finding: ReportedFinding) -> str | None:
+    """Return the id of the writer schema that a finding began with, or those of its tables, and since where."""
+    if finding.began_with:
+        return _schema_start(finding.began_with)
+    starts = [(one.table, one.began_with) for one in finding.tables or () if one.began_with]
+    said = [f"{visible(table)}: {_schema_start(start)}" for table, start in starts[:_MOST_TABLES]]
+    more = len(starts) - _MOST_TABLES
+    return "; ".join([*said, *([f"and {count_of(more, 'more table')}"] if more > 0 else [])]) or None
+
+
+def _schema_start(start: BeginningSchema) -> str:
+    return f"schema id {start.number}{' of keys' if start.of == 'key' else ''}, since {place(start)}"
 
 
 def column_lines(finding: ReportedFinding) -> list[str]:

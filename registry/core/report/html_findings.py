@@ -7,6 +7,7 @@ from typing import Final
 
 from cdc_contracts.registry.core.common.safe_text import sentence
 from cdc_contracts.registry.core.report.finding_wording import (
+    began_words,
     command,
     frequency,
     observed_counts,
@@ -100,6 +101,7 @@ def _facts(finding: ReportedFinding) -> Markup:
     result: list[tuple[str, str | None]] = [
         ("Fix", with_code(sentence(finding.action))),
         ("Explained by", join([name_of(ddl.text), f" at {place(ddl)}"]) if ddl else None),
+        ("Began with", began_words(finding)),
         ("Tables", name_of(table_words(finding)) if finding.tables else None),
         ("Expected", None if finding.columns else name_of(finding.expected)),
         ("Similar to", join([name_of(name) for name in similar], ", ") if similar else None),

@@ -30,6 +30,7 @@ from cdc_contracts.registry.core.report.html_markup import (
     with_code,
 )
 from cdc_contracts.registry.core.report.html_profile import profile_section
+from cdc_contracts.registry.core.report.html_schemas import schema_section
 from cdc_contracts.registry.core.report.report_model import Ledger, PartitionLedger, Report
 from cdc_contracts.registry.core.report.report_wording import (
     contracts_of,
@@ -72,6 +73,7 @@ def render_page(report: Report) -> str:
         _section("Contract", contract_facts(report)),
         _section("Ledger", _ledger(report.ledger)),
         _section("Timeline", _timeline(report)),
+        _section("Schemas", schema_section(report)),
         _section("Findings", finding_list(report)),
         _section("Profile", profile_section(report)),
     ]

@@ -16,6 +16,7 @@ from cdc_contracts.registry.core.common.exit_codes import INCONCLUSIVE
 from cdc_contracts.registry.core.common.safe_text import sentence, visible, visible_lines
 from cdc_contracts.registry.core.common.thresholds import parse_threshold
 from cdc_contracts.registry.core.report.finding_wording import (
+    began_words,
     column_lines,
     command,
     contrast_words,
@@ -93,6 +94,7 @@ def _facts(finding: ReportedFinding) -> list[tuple[str, str | None]]:
         ("expected", None if finding.columns else visible(finding.expected)),
         ("observed", None if finding.columns else observed_words(finding)),
         ("explained by", explained_words(finding)),
+        ("began with", began_words(finding)),
         ("similar", ", ".join(visible(name) for name in finding.similar or ())),
         ("example", "\n".join(visible_lines(example.message)) if example else None),
         ("source", visible(finding.document or "")),

@@ -11,6 +11,7 @@ from msgspec import UnsetType
 from cdc_contracts.registry.core.common.safe_text import sentence, visible, visible_lines
 from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.core.report.finding_wording import (
+    began_words,
     column_lines,
     command,
     explained_words,
@@ -35,11 +36,14 @@ from cdc_contracts.registry.core.report.report_wording import (
     switch_words,
 )
 from cdc_contracts.registry.core.report.reported_findings import ExampleMessage, ReportedFinding
+from cdc_contracts.registry.core.report.reported_schemas import ReportedSchemas
+from cdc_contracts.registry.core.report.schema_wording import SchemaRow, changed_lines, schema_rows, schemas_headline
 
 MOST_CHARACTERS: Final = 60_000
 """Comments of code hosts end at 65,536 characters."""
 _MOST_ROWS: Final = 30
 _MOST_PARTITIONS: Final = 20
+_MOST_SCHEMA_LINES: Final = 10
 _MARKS: Final = {"drift": "❌", "pass": "✅", "inconclusive": "⚠️"}
 _SPECIAL: Final = re.compile(
     r"""[\\`*\[\]<>&|~$\#]            # marks up, ends a cell, or names an issue
@@ -63,6 +67,7 @@ def render_markdown(report: Report) -> str:
         *(part for topic, found in list(detections_of(report))[:_MOST_ROWS] for part in _detection(topic, found)),
         _ledger(report.ledger),
         *_switches(report.switches),
+        *_schemas(report.schemas or None),
         *_findings(report.findings),
     ]
     return join_parts(filter(None, parts), "*The rest is in the JSON report: this comment would be too long.*")
@@ -145,6 +150,27 @@ def _switches(switches: Sequence[VersionSwitch]) -> list[str]:
     return ["\n".join(["**Switches of version**", "", *result])] if result else []
 
 
+def _schemas(schemas: ReportedSchemas | None) -> list[str]:
+    """Show the writer schemas of the tables that have several."""
+    if schemas is None:
+        return []
+    lines = changed_lines(schemas)
+    rows = [
+        [code(one.table), code(one.number), literal(one.since), literal(one.changed), _readers(one), one.records]
+        for line in lines[:_MOST_SCHEMA_LINES]
+        for one in schema_rows(line)
+    ]
+    more = len(lines) - _MOST_SCHEMA_LINES
+    rest = [f"and {more:,} more tables"] if more > 0 else []
+    head = ("table", "id", "since", "changed", "readers", "records")
+    shown = [_table(head, rows, names=5)] if rows else []
+    return [f"**Writer schemas:** {literal(schemas_headline(schemas))}", *shown, *rest]
+
+
+def _readers(one: SchemaRow) -> str:
+    return literal(": ".join(filter(None, [one.readers, one.reasons])))
+
+
 def _findings(findings: Sequence[ReportedFinding]) -> list[str]:
     if not findings:
         return []
@@ -166,7 +192,7 @@ def _class_of(finding: ReportedFinding) -> str:
 
 
 def _details(finding: ReportedFinding) -> str:
-    ddl, document = explained_words(finding), finding.document
+    ddl, began, document = explained_words(finding), began_words(finding), finding.document
     where = " ".join(filter(None, [_tables(finding), code(finding.path)]))
     facts = [
         literal(f"{frequency(finding)}; {onset_words(finding)}"),
@@ -174,6 +200,7 @@ def _details(finding: ReportedFinding) -> str:
         *(f"column {code(line)}" for line in column_lines(finding)),
         "" if finding.columns else f"expected {code(finding.expected)}, observed {_observed(finding)}",
         f"explained by {literal(ddl)}" if ddl else "",
+        f"began with {literal(began)}" if began else "",
         f"similar to {', '.join(code(one) for one in finding.similar)}" if finding.similar else "",
         f"**fix:** {literal(sentence(finding.action))}",
         f"source: {literal(visible(document))}" if document else "",

@@ -19,6 +19,7 @@ from cdc_contracts.registry.core.report.reported_kinds import ReportedKind
 from cdc_contracts.registry.core.report.reported_options import ReportedOption
 from cdc_contracts.registry.core.report.reported_parts import ReportedParts
 from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
+from cdc_contracts.registry.core.report.reported_schemas import ReportedSchemas
 from cdc_contracts.registry.core.report.reported_slices import ReportedSlices
 from cdc_contracts.registry.core.stats.run_evidence import RunEvidence
 
@@ -391,5 +392,6 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The kinds of source database whose rows are in topics that have several."""
     parts: Sometimes[tuple[ReportedParts, ...]] = UNSET
     """Parts of seconds of Avro by column, where they are read as nanoseconds and no parameter says so."""
+    schemas: Sometimes[ReportedSchemas] = UNSET
     profile: Sometimes[tuple[ReportedTopic, ...]] = UNSET
     """What the rows of each topic hold (`--profile`)."""

@@ -76,6 +76,15 @@ class ExplainingStatement(ReportedMoment, frozen=True, forbid_unknown_fields=Tru
     """The statement, its text literals redacted."""
 
 
+class BeginningSchema(ReportedMoment, frozen=True, forbid_unknown_fields=True):
+    """The first record of the writer schema with which the finding began; absent if it began with none."""
+
+    number: Count | str = field(name="id")
+    """Id of the schema in the registry; a text for a GUID or a global id."""
+    of: Literal["value", "key"]
+    """Whether values or keys name it."""
+
+
 class ExampleMessage(ReportedRecord, frozen=True, forbid_unknown_fields=True):
     """The first record with the finding; null if it is not known."""
 
@@ -123,6 +132,7 @@ class TableFinding(Struct, frozen=True, forbid_unknown_fields=True):
     """True where the baseline has the finding on this table; absent otherwise."""
     family: Sometimes[str] = UNSET
     """The sharded family that the table is of by the settings; absent where it is of none."""
+    began_with: Sometimes[BeginningSchema] = UNSET
 
 
 class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
@@ -170,6 +180,7 @@ class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     similar: Since2[tuple[str, ...]] = UNSET
     """Known names that are similar to the unknown one."""
     explained_by: Since2[ExplainingStatement | None] = UNSET
+    began_with: Sometimes[BeginningSchema] = UNSET
     example: Since2[ExampleMessage | None] = UNSET
     reproduce: Since2[str | None] = UNSET
     """The command that shows the finding again: on the first record, or in the range if no record has it by itself."""

@@ -34,6 +34,7 @@ from cdc_contracts.registry.core.stats.record_facts import (
     whole_number,
     written_table,
 )
+from cdc_contracts.registry.core.stats.schema_uses import VALUE, SchemaLine, UsedRange
 from cdc_contracts.registry.core.stats.second_parts import count_parts
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.topic_profiles import TopicProfiles
@@ -49,6 +50,7 @@ from cdc_contracts.registry.core.validate.verdicts import (
     Verdict,
 )
 from cdc_contracts.registry.core.values import Number, describe_shape
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import frame_of
 
 MOST_BYTES: Final = 32 * 1024
 """The number of bytes of a value that are kept as an example: more than is ever shown."""
@@ -101,6 +103,7 @@ def account_of(
     if statements and validated.control is not None and validated.control.ddl_text:
         tally.statements.append(Statement(*moment, table, validated.control.ddl_text[:MOST_CHARACTERS]))
     tally.statistics.shapes.add_read(*source, ReadOffsets([(offset, offset)], statements))
+    _count_schema(tally, validated, source, point, value)
     if facts is not None and version is not None and validated.reading is not None:
         contract = version.reference
         ops = {facts.code: 1} if facts.code is not None else {}
@@ -119,6 +122,16 @@ def account_of(
             line = SequenceLine(*source, *facts.track[:3])
             tally.statistics.sequences.add(line, [Segment(offset, offset, step, step)])
     return tally
+
+
+def _count_schema(tally: Tally, validated: ValidatedMessage, source: Source, point: Point, value: bytes | None) -> None:
+    """Count the writer schema that a framed record names, if it was read as a message."""
+    reading, frame = validated.reading, frame_of(value or b"")
+    if reading is None or reading.reading_options.schemas is None or frame is None:
+        return
+    if validated.verdict.outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
+        line = SchemaLine(source.topic, validated.table, VALUE)
+        tally.statistics.schemas.add(line, frame.number, source.partition, UsedRange(1, point, point))
 
 
 def _add_findings(

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.core.common.findings import CLASSES, INFO, rule_id
@@ -21,6 +21,8 @@ from cdc_contracts.registry.core.stats.option_evidence import OPTION_CHANGE
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.core.stats.position_sequences import GOES_BACK, REPEATS, Stretch
 from cdc_contracts.registry.core.stats.refutations import Refutation
+from cdc_contracts.registry.core.stats.schema_timeline import NO_SCHEMAS, SchemaTimeline
+from cdc_contracts.registry.core.stats.schema_uses import KEY, VALUE
 from cdc_contracts.registry.core.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.core.stats.table_drift import DROPPED_COLUMN, LOST_COLUMN
 from cdc_contracts.registry.core.stats.tally import Tally
@@ -31,6 +33,11 @@ from cdc_contracts.registry.core.validate.validation_context import AUTO
 
 COLUMN_FORM: Final = "column-form"
 SUBSTITUTE: Final = "substitute"
+INCOMPATIBLE_SCHEMA: Final = rule_id("table-schema", "incompatible-schema")
+INCOMPATIBLE_KEY: Final = rule_id("table-schema", "incompatible-key")
+_SCHEMA_RULES: Final = {VALUE: INCOMPATIBLE_SCHEMA, KEY: INCOMPATIBLE_KEY}
+_OF_SCHEMAS: Final = "writer-schema"
+_READ_BOTH_WAYS: Final = "records that readers of the schema before read, and the other way round"
 _OF_CHAINS: Final = "key-chain"
 """The series of records that key chains prove: no op that a message could say."""
 _WORDS_OF_ORDER: Final = {
@@ -55,11 +62,19 @@ class _Found(NamedTuple):
     counted_alone: bool = False
 
 
-def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged: bool = False) -> None:
+def finalize(
+    tally: Tally,
+    catalogue: Catalogue,
+    declared: str = AUTO,
+    *,
+    ranged: bool = False,
+    schemas: SchemaTimeline = NO_SCHEMAS,
+) -> None:
     """Add the findings of stream statistics to those of single messages. Idempotent.
 
     `declared` is the contract of the run, which the evidence of many messages may contradict. `ranged` if each range
-    is validated under its own version, so that a switch of versions is as declared.
+    is validated under its own version, so that a switch of versions is as declared. `schemas` are the writer schemas of
+    each table and what they changed.
     """
     statistics = tally.statistics
     valued = sum(counts.valued for counts in tally.partitions.values())
@@ -73,7 +88,7 @@ def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged
     ]
     for one in (
         *_order(statistics), *_tables(tally), *_dropped(tally), *writing, *options, *_controls(statistics, valued),
-        *_substitutes(statistics),
+        *_substitutes(statistics), *_schemas(schemas),
     ):  # fmt: skip
         found.setdefault(one.key, _empty(statistics, one)).merge(_as_tally(statistics, one))
     for key, reference, expected, observed in _unexercised(statistics, catalogue):
@@ -84,7 +99,7 @@ def finalize(tally: Tally, catalogue: Catalogue, declared: str = AUTO, *, ranged
         tally.total_findings += drift.count - (tally.findings[key].count if key in tally.findings else 0)
     tally.findings |= found
     tally.dropped |= statistics.shapes.cut | statistics.writing.cut | statistics.options.cut
-    tally.dropped |= statistics.substitutes.cut
+    tally.dropped |= statistics.substitutes.cut | schemas.cut
 
 
 def with_chains(tally: Tally, catalogue: Catalogue, refutations: Iterable[Refutation]) -> Tally:
@@ -254,6 +269,27 @@ def _substitutes(statistics: StreamStatistics) -> Iterator[_Found]:
         observed = f"{substitute.value} (sent for {substitute.meant} as well)"
         expected = "a value that stands for itself alone"
         yield _Found(key, Source(rows.topic, rows.partition), expected, observed, stretch, {}, INFO, counted_alone=True)
+
+
+def _schemas(timeline: SchemaTimeline) -> Iterator[_Found]:
+    """Yield the writer schemas whose records readers of the one before do not read, or the other way round.
+
+    In a partition they begin with the first of them, unless records of schemas before it follow.
+    """
+    for line, steps in timeline.lines.items():
+        key = FindingKey("table-schema", _SCHEMA_RULES[line.of], "", line.table)
+        before = list(takewhile(lambda step: not step.verdict.breaks, steps))
+        for step in steps[len(before) :]:
+            for partition, (count, first, last) in step.used.items() if step.verdict.breaks else ():
+                clean = max((one.used[partition].last.offset for one in before if partition in one.used), default=-1)
+                series = FindingSeries(
+                    count, last.offset, clean, [Start(*first, count)] if first.offset > clean else []
+                )
+                why = f"id {step.number} after id {step.before}: {'; '.join(step.verdict.reasons)}"
+                yield _Found(
+                    key, Source(line.topic, partition), _READ_BOTH_WAYS, why, Stretch(count, first, last),
+                    {_OF_SCHEMAS: series}, counted_alone=True,
+                )  # fmt: skip
 
 
 def count_overlaps(tally: Tally) -> FindingOverlaps:

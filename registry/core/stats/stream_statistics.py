@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from cdc_contracts.registry.core.stats.column_writing import ColumnWriting
 from cdc_contracts.registry.core.stats.option_evidence import OptionEvidence
 from cdc_contracts.registry.core.stats.position_sequences import Sequences, Stretch
+from cdc_contracts.registry.core.stats.schema_uses import SchemaUses
 from cdc_contracts.registry.core.stats.second_parts import SecondParts
 from cdc_contracts.registry.core.stats.source_kinds import SourceKinds
 from cdc_contracts.registry.core.stats.substitute_evidence import SubstituteEvidence
@@ -33,7 +34,7 @@ class StreamStatistics:
     `options` is what columns say of the options of their producer, `substitutes` are values that are also sent in place
     of others, `controls` are the messages without rows, `kinds` those with rows by the kind of their source,
     `rule_coverage` are the exercised rules, `parts` the parts of seconds of Avro records that do not say what these
-    count.
+    count, `schemas` are the writer schemas that records name.
 
     `severities` has the severities in this run of the drift classes that only a stream shows.
     """
@@ -47,6 +48,7 @@ class StreamStatistics:
     controls: dict[ControlKind, Stretch] = field(default_factory=dict)
     kinds: SourceKinds = field(default_factory=SourceKinds)
     rule_coverage: RuleCoverage = field(default_factory=RuleCoverage)
+    schemas: SchemaUses = field(default_factory=SchemaUses)
     severities: dict[str, str] = field(default_factory=dict)
 
     def add_control(self, kind: ControlKind, stretch: Stretch) -> None:
@@ -68,4 +70,5 @@ class StreamStatistics:
             self.add_control(kind, stretch)
         self.kinds.merge(other.kinds)
         self.rule_coverage.update(other.rule_coverage)
+        self.schemas.merge(other.schemas)
         self.severities |= other.severities

@@ -62,6 +62,29 @@ class SchemaText(NamedTuple):
     referred: Mapping[str, str] = MappingProxyType({})
 
 
+class ReaderVerdict(NamedTuple):
+    """Whether a reader of the later of two schemas reads records of the earlier, and the other way round.
+
+    None where that was not decided; `reasons` say what is not read, or why nothing was decided.
+    """
+
+    later_reads: bool | None
+    earlier_reads: bool | None
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def breaks(self) -> bool:
+        """Whether records of one are not read, or misread, by readers of the other."""
+        return self.later_reads is False or self.earlier_reads is False
+
+
+class ComparesReaders(Protocol):
+    """What compares two schemas of a source, the earlier first. It is pickled for the workers of a cluster."""
+
+    def __call__(self, earlier: SchemaText, later: SchemaText, /) -> ReaderVerdict:
+        """Return whether readers of each read the records of the other."""
+
+
 class SchemaSource(Protocol):
     """Where schemas are found by id: a registry, or a folder. It is pickled for the workers of a cluster."""
 
@@ -108,6 +131,8 @@ class WriterSchemas:
 
     Without it, one that the source does not have is quarantined, and a source that does not answer stops the run.
     """
+    comparison: ComparesReaders | None = None
+    """How two schemas are compared: by whoever opens the source, as the rules of compatibility are not of the core."""
     _known: dict[SchemaId, WriterSchema] = field(default_factory=dict)
     _texts: dict[SchemaId, bytes] = field(default_factory=dict)
     _refused: dict[SchemaId, tuple[float, str]] = field(default_factory=dict)
@@ -141,6 +166,15 @@ class WriterSchemas:
             self._known.clear()
         self._known[number] = found
         return found
+
+    def compare(self, earlier: SchemaId, later: SchemaId) -> ReaderVerdict:
+        """Return whether readers of two schemas read each other's records. Raises as `schema`."""
+        if self.comparison is None:
+            return ReaderVerdict(None, None)
+        try:
+            return self.comparison(self._text(earlier), self._text(later))
+        except NoSchema as error:
+            raise Unreadable("schema-id", str(error)) from error
 
     def _text(self, number: SchemaId) -> SchemaText:
         """Return the text of a schema, which is asked for once."""
@@ -190,7 +224,8 @@ class WriterSchemas:
         return held
 
     def __getstate__(self) -> Mapping[str, Any]:
-        return {"source": self.source, "unknown": self.unknown, "_known": {}, "_texts": {}, "_refused": {}}
+        kept = {"source": self.source, "unknown": self.unknown, "comparison": self.comparison}
+        return kept | {"_known": {}, "_texts": {}, "_refused": {}}
 
 
 def read_schema(number: SchemaId, held: SchemaText) -> WriterSchema:

@@ -86,8 +86,9 @@ def test_attack_text_marks_nothing_up():
     assert set(re.findall(r"<(/?\w+)", html)) == {"details", "/details", "summary", "/summary", "code", "/code"}
     kinds = {token.type for token in tokens}
     assert kinds.isdisjoint({"link_open", "image", "em_open", "s_open", "code_inline", "hr"})
-    ledger, findings = tables_of(text)
+    ledger, schemas, findings = tables_of(text)
     assert {len(row) for row in ledger} == {8}
+    assert {len(row) for row in schemas} == {6}
     assert {len(row) for row in findings} == {5}
     assert not re.search("[\x00-\x09\x0b-\x1f\u202a-\u202e\u2066-\u2069]", text)
 

@@ -284,7 +284,7 @@ def _of_fields(pair: _Pair) -> Iterator[Mismatch | _Pair]:
 
 
 def _of_field(pair: _Pair, field: AvroField) -> Mismatch:
-    default = f"goes on with its default {field.default!r}" if field.has_default else "has no default for it"
+    default = "goes on with its default" if field.has_default else "has no default for it"
     return Mismatch(
         FIELD_READ_AS_DEFAULT if field.has_default else FIELD_WITHOUT_DEFAULT,
         f"{{writer}} does not write `{field.name}`, and {{reader}} {default}",

@@ -55,6 +55,16 @@ CLASS = DriftClass(
             "The values of a column are written differently than before, and the messages do not state its type.",
             per_column=True,
         ),
+        DriftCause(
+            "incompatible-schema",
+            "Records name another schema of the registry than before, and readers of one of the two do not read "
+            "records of the other, or misread them. `cdc-contracts compat` compares them by the same rules.",
+        ),
+        DriftCause(
+            "incompatible-key",
+            "Keys of records name another schema of the registry than before, and readers of one of the two do not "
+            "read keys of the other, or misread them.",
+        ),
         DriftCause("not-null", "The table contract says that the column is never NULL, but it is."),
         DriftCause("primary-key", "The key of the rows is not the primary key in the table contract."),
     ),

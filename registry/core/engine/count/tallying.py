@@ -10,6 +10,7 @@ import numpy as np
 
 from cdc_contracts.registry.core.engine.count.chain_links import follow_rows
 from cdc_contracts.registry.core.engine.count.finding_counts import add_findings, find_series
+from cdc_contracts.registry.core.engine.count.schema_counts import count_schemas
 from cdc_contracts.registry.core.engine.count.two_image_orders import TwoImageOrders
 from cdc_contracts.registry.core.engine.group.batch_positions import read_runs
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
@@ -103,6 +104,7 @@ def _count_part(
     parts: list[PartitionRecords] = []
     examples: dict[int, FindingExample] = {}
     several: list[Tables] = []
+    count_schemas(tally.statistics.schemas, result, batch)
     for one in result:
         verdict, total = one.verdict, len(one.numbers)
         tally.outcomes[verdict.outcome] += total

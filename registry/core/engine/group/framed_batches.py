@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.engine.native.framed_reading import FramedReade
 from cdc_contracts.registry.core.message.framed_values import framed_values, reads_blocks
 from cdc_contracts.registry.core.records.framed_columns import framed_column
 from cdc_contracts.registry.core.records.message_values import MessageValues
-from cdc_contracts.registry.core.records.record_batches import Batch
+from cdc_contracts.registry.core.records.record_batches import NO_ID, Batch, SchemaIds
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import EXPECTED_FRAMED, WriterSchemas
 
@@ -33,17 +33,23 @@ class FramedBatches:
         Raises UnavailableError if the registry does not answer.
         """
         framed, refused = framed_column(batch.records, "value")
-        values, failures = self._values.read(framed)
-        keys = None if self._keys is None else _read_keys(self._keys, batch)
-        return part_unreadable(batch, batch.with_texts(values, keys), {**failures, **refused}, EXPECTED_FRAMED)
+        values, failures, frames = self._values.read(framed)
+        if self._keys is None:
+            opened = batch.with_texts(values).with_schema_ids(frames.named, None)
+        else:
+            keys, key_ids = _read_keys(self._keys, batch)
+            opened = batch.with_texts(values, keys).with_schema_ids(frames.named, key_ids)
+        return part_unreadable(batch, opened, {**failures, **refused}, EXPECTED_FRAMED)
 
 
-def _read_keys(reader: FramedReader, batch: Batch) -> MessageValues:
-    """Return the texts of keys; one that cannot be read is empty."""
+def _read_keys(reader: FramedReader, batch: Batch) -> tuple[MessageValues, SchemaIds]:
+    """Return the texts of keys and the ids that they name; one that cannot be read is empty, and names none."""
     framed, refused = framed_column(batch.records, "key")
-    keys = reader.read(framed).texts
-    if not refused:
-        return keys
-    held = np.zeros(len(batch), np.bool_)
-    held[list(refused)] = True
-    return MessageValues(pc.if_else(pa.array(held), b"", keys.array))
+    keys, failures, frames = reader.read(framed)
+    places = frames.places.copy()
+    places[[*failures]] = NO_ID  # bytes that only look like a frame
+    if refused:
+        held = np.zeros(len(batch), np.bool_)
+        held[list(refused)] = True
+        keys = MessageValues(pc.if_else(pa.array(held), b"", keys.array))
+    return keys, SchemaIds(frames.ids, places)

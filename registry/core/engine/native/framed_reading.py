@@ -23,6 +23,7 @@ from cdc_contracts.registry.core.engine.native.record_texts import AvroRecordRea
 from cdc_contracts.registry.core.engine.native.value_index import IndexedValues, ValueIndex, guess_entries
 from cdc_contracts.registry.core.message.framed_values import FramedValues
 from cdc_contracts.registry.core.records.message_values import MessageValues
+from cdc_contracts.registry.core.records.record_batches import NO_ID, SchemaIds
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import (
     BY_GLOBAL_ID,
     BY_GUID,
@@ -39,10 +40,11 @@ MOST_JSON: Final = 512 * 1024 * 1024
 
 
 class ReadValues(NamedTuple):
-    """The JSON text of each value, and why the values at some places have none."""
+    """The JSON text of each value, why the values at some places have none, and the frames in front of them."""
 
     texts: MessageValues
     failures: Mapping[int, Unreadable]
+    frames: Frames
 
 
 class FramedReader:
@@ -62,7 +64,7 @@ class FramedReader:
         """
         frames = frames_of(values)
         if not frames.ids:
-            return ReadValues(MessageValues(values), {})
+            return ReadValues(MessageValues(values), {}, frames)
         refused: set[SchemaId] = set()
         while True:
             try:
@@ -88,13 +90,13 @@ class FramedReader:
         if program is None:
             valid = values.is_valid().to_pylist()
             texts = [text_of(place) if held else None for place, held in enumerate(valid)]
-            return ReadValues(MessageValues(pa.array(texts, pa.binary())), failures)
+            return ReadValues(MessageValues(pa.array(texts, pa.binary())), failures, frames)
         known = np.array([*(LEFT if one in refused else roots.get(one, LEFT) for one in frames.ids), LEFT], np.int32)
         schemas = NamedSchemas(0, None, known[frames.places], frames.sizes)
         index = ValueIndex(self._library, program, len(values), guess_entries(len(values), self._per_record))
         texts = self._records.read(program, values, schemas, text_of, index)
         self._per_record = index.per_record or self._per_record
-        return ReadValues(IndexedValues(texts, index), failures)
+        return ReadValues(IndexedValues(texts, index), failures, frames)
 
     def _find_longest(self, values: pa.BinaryArray, frames: Frames, refused: AbstractSet[SchemaId]) -> SchemaId:
         """Return the id whose records are the most JSON."""
@@ -117,6 +119,11 @@ class Frames(NamedTuple):
     places: NDArray[np.int64]
     sizes: NDArray[np.uint8]
 
+    @property
+    def named(self) -> SchemaIds:
+        """The ids without their bytes."""
+        return SchemaIds(self.ids, self.places)
+
     def id_at(self, place: int) -> SchemaId | None:
         """Return the id in front of a value."""
         number = int(self.places[place])
@@ -125,7 +132,7 @@ class Frames(NamedTuple):
 
 def frames_of(values: pa.BinaryArray) -> Frames:
     """Return the frames in front of values, as `frame_of` reads each."""
-    found, sizes = np.full(len(values), -1, np.int64), np.full(len(values), SHORT, np.uint8)
+    found, sizes = np.full(len(values), NO_ID, np.int64), np.full(len(values), SHORT, np.uint8)
     if not len(values) or values.buffers()[2] is None:
         return Frames([], found, sizes)
     _, offsets, data = values.buffers()
