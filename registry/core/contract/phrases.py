@@ -142,6 +142,7 @@ def describe_types(columns: Mapping[str, Any]) -> str:
         f"in {_place(types['at'])}"
         + (", a schema of Kafka Connect" if types.get("as") == "connect-schema" else "")
         + (f": of its field {types['field']}" if "field" in types else "")
+        + (f": the parameter {types['parameter']} of each field" if "parameter" in types else "")
         + (", without parameters such as (20,2)" if types.get("without_parameters") else "")
         + (f"; {' and '.join(types['with_parameters'])} with a length" if types.get("with_parameters") else "")
     )
@@ -271,6 +272,7 @@ READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
     }),
     "split": MappingProxyType({
         "tenant.database": "tenant.database, split if there is exactly one dot",
+        "tenant.database.table": "tenant.database.table, split at the last two dots",
         "database.table": "database.table, split at the first dot",
         "schema.table": "schema.table, split at the first dot",
         "object-name-escaped": "names joined by dots, a dot inside a name written \\u002E",

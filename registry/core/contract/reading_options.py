@@ -88,10 +88,9 @@ class ReadingOptions:
         own = table.zone if table is not None else None
         return own or self.zone("timestamp_zone")
 
-    @property
-    def deletes_by_null(self) -> bool:
-        """Whether a null value is the deletion of the row that its key names."""
-        return self.parameters.get("null_values") == DELETION
+    def deletes_by_null(self, otherwise: str | None = None) -> bool:
+        """Return whether a null value is the deletion of the row that its key names; `otherwise` if nobody says."""
+        return self.parameters.get("null_values", otherwise) == DELETION
 
     @property
     def says_fraction(self) -> bool:

@@ -232,8 +232,11 @@ class ValueMapping:
 
     @cached_property
     def may_send_default(self) -> bool:
-        """Whether NULL of a column with a default may be sent as this default: unless a parameter rules it out."""
-        return all(
+        """Whether NULL of a column with a default may be sent as this default: unless a parameter rules it out.
+
+        It is never where no option says so.
+        """
+        return bool(self.document.null_sent_as) and all(
             DEFAULT in (ways.get(value) for value in split_values(self.stated[option]))
             for option, ways in self.document.null_sent_as.items()
             if option in self.stated

@@ -175,6 +175,9 @@ def entry_of_type(types: ColumnTypes, name: Clause, *, required: bool = True) ->
     if types.reading != "connect-schema":
         return {"properties": {types.type: name}, **({"required": [types.type]} if required else {})}
     semantic = {"properties": {"name": name}, "required": ["name"]}
+    if types.parameter is not None:
+        said = within(join_pointer("parameters", types.parameter), name)
+        return any_of([semantic, all_of([{"properties": {"name": False}}, said])])
     return any_of([semantic, {"properties": {"name": False, "type": name}, "required": ["type"]}])
 
 
