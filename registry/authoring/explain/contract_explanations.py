@@ -226,6 +226,10 @@ def _operations(meaning: Mapping[str, Any]) -> Iterator[Operation]:
         yield _operation(meaning, code, op)
     for flag in meaning["envelope"]["op"].get("flags", []):
         yield _operation(meaning, f"any, if {describe_flag(flag)}", flag["means"])
+    place = meaning["envelope"]["op"]
+    if "null_value" in place:
+        always = "null_means" in place
+        yield _operation(meaning, "a null value" if always else "a null value, with null_values=deletion", "delete")
     for code in meaning.get("tolerated_ops", ()):
         yield Operation(code, "accepted, with a note", "", "")
 

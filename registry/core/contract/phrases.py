@@ -42,7 +42,7 @@ PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
         "timestamp_zone": "the time zone of TIMESTAMP values without one; by default they stay wall-clock "
         "times, as does one that its clocks skip or repeat",
         "null_values": "deletion where a null value, or the JSON text of it, is the deletion of the row that the Kafka "
-        "key names; by default tombstone",
+        "key names; by default tombstone, unless the contract says deletion",
         "avro_timestamp_fraction": "micros or nanos: the unit of fractional seconds in Avro, if not as documented",
     }
 )

@@ -24,6 +24,8 @@ PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_frac
 _CHOICES = {"source_mode": SOURCE_MODES, "avro_timestamp_fraction": ("micros", "nanos"),
             "null_values": ("tombstone", DELETION)}  # fmt: skip
 _DIGITS = {"micros": 6, "nanos": 9}
+_OF_OPTIONS = frozenset(".-")
+"""Characters in the names of a producer's options, one of which no parameter has."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class ReadingOptions:
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
-            if name not in PARAMETERS and "." not in name:  # options have dots; which there are, the contracts say
+            if name not in PARAMETERS and not _OF_OPTIONS & set(name):  # which options there are, the contracts say
                 raise UsageError(f"there is no parameter `{name}`", hint=f"Known are {', '.join(PARAMETERS)}.")
             if name in _CHOICES and value not in _CHOICES[name]:
                 raise UsageError(

@@ -50,7 +50,10 @@ def _schema(type_: str, mapping: ValueMapping, parameter: str | None) -> dict[st
         return {"type": "array", "items": _schema(type_.removesuffix(ARRAY), mapping, None), "optional": True}
     name = drop_parameters(type_)
     if parameter is not None:
-        said = {parameter: name.rpartition(".")[2].upper(), **_parameters(type_).get("parameters", {})}
+        said = {
+            parameter: name.rpartition(".")[2].upper() if "." in name else name,
+            **_parameters(type_).get("parameters", {}),
+        }
         return {**(_schema(type_, mapping, None) if "." in name else {}), "type": _primitive(type_, mapping),
                 "optional": True, "parameters": said}  # fmt: skip
     if "." not in name:

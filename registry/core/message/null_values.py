@@ -1,7 +1,7 @@
-"""Null values: records whose key names a deleted row, where a parameter says that they are its deletion.
+"""Null values: records whose key names a deleted row, where a parameter or the contract says so.
 
-Such a value is null or the JSON text `null`. The message that it stands for has the members of the key, and those that a
-contract lists.
+Such a value is null or the JSON text `null`. The message that it stands for has the members of the key, and those that
+a contract lists.
 """
 
 from __future__ import annotations

@@ -99,7 +99,10 @@ def test_a_row_is_apart_from_what_stands_beside_it_and_its_schema_names_the_tabl
     assert dict(row["column_types"]) == {
         "id": "BIGINT", "name": "TEXT", "price": "org.apache.kafka.connect.data.Decimal(10,2)",
     }  # fmt: skip
-    assert (row["position"], row["event_time"].isoformat()) == ("450363514456113153", "2024-06-10T06:21:07.133000+00:00")
+    assert (row["position"], row["event_time"].isoformat()) == (
+        "450363514456113153",
+        "2024-06-10T06:21:07.133000+00:00",
+    )
 
 
 def test_without_the_extension_no_row_says_whether_it_is_new():
@@ -115,7 +118,12 @@ def test_a_null_value_is_the_deletion_of_the_row_that_its_key_names_and_nobody_h
     inserted, deleted = decoded(opened(schemas), values, keys)
 
     assert (inserted["op"], inserted["primary_key"]) == ("insert", ["id"])
-    assert (deleted["op"], deleted["table"], deleted["before"], deleted["after"]) == ("delete", "orders", [("id", "1")], None)
+    assert (deleted["op"], deleted["table"], deleted["before"], deleted["after"]) == (
+        "delete",
+        "orders",
+        [("id", "1")],
+        None,
+    )
     assert (deleted["column_types"], deleted["primary_key"]) == ([("id", "BIGINT")], ["id"])
     stated = opened(schemas, parameters={"null_values": "tombstone"})
     assert stated.validate(None, keys[0]).verdict.outcome == "tombstone"
@@ -154,6 +162,38 @@ def test_values_are_read_by_the_type_of_tidb_and_by_how_the_schema_writes_it():
     values = [framed(schemas, number, {"id": 1, "it": sent, **SAID}) for number, (_, sent, _) in enumerate(MODES, 1)]
     rows = decoded(opened(schemas), values)
     assert [dict(row["after"])["it"] for row in rows] == [text for _, _, text in MODES]
+
+
+@pytest.mark.parametrize(
+    ("field", "sent"),
+    [
+        (column("it", "long", "INT UNSIGNED"), -1),
+        (column("it", "long", "INT UNSIGNED"), 2**32),
+        (column("it", "long", "INT"), 2**31),
+        (column("it", "bytes", "DECIMAL", logicalType="decimal", precision=3, scale=2), b"\x7f\xff"),
+    ],
+)
+def test_a_value_beyond_the_type_of_tidb_is_a_finding(field, sent):
+    schemas = Registry(table(ID, field))
+    value = framed(schemas, 1, {"id": 1, "it": sent})
+    validation = opened(schemas)
+    assert decoded(validation, [value]) == []
+    assert [one.rule for one in validation.validate(value).verdict.findings] == ["D14.range"]
+
+
+def test_options_are_found_out_and_checked_where_they_are_stated():
+    schemas = Registry(
+        table(ID, column("it", "string", "DECIMAL")), table(ID, column("it", "string", "BIGINT UNSIGNED"))
+    )
+    values = [framed(schemas, number, {"id": 1, "it": "7"}) for number in (1, 2)]
+    tally = Kernel(opened(schemas)).audit(batch_of([(0, at, value) for at, value in enumerate(values)]))
+    said = {(one.option, one.values) for one in tally.statistics.options.options()}
+    assert said == {
+        ("avro-decimal-handling-mode", ("string",)), ("avro-bigint-unsigned-handling-mode", ("string",)),
+    }  # fmt: skip
+    stated = {"avro-decimal-handling-mode": "precise", "avro-bigint-unsigned-handling-mode": "long"}
+    rules = [opened(schemas, parameters=stated).validate(value).verdict.findings[0].rule for value in values]
+    assert rules == ["D08.source-type", "D06"]
 
 
 def test_a_timestamp_is_in_the_zone_that_a_parameter_names():

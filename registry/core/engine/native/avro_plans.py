@@ -13,8 +13,8 @@ import numpy as np
 
 from cdc_contracts.registry.core.engine.native.value_index import NAMED
 from cdc_contracts.registry.core.message.avro_binary import last_name
-from cdc_contracts.registry.core.message.framed_values import FramedMember
 from cdc_contracts.registry.core.message.avro_images import IMAGE_RECORDS, codec_of
+from cdc_contracts.registry.core.message.framed_values import FramedMember
 
 (
     _NULL, _BOOLEAN, _LONG, _DOUBLE, _STRING, _BYTES, _ENUM, _ARRAY, _MAP, _UNION, _RECORD, _COLUMNS, _COLUMN_NAME,
