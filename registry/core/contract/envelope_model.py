@@ -68,6 +68,21 @@ class OpPlace(Document):
     """What a null value is where the parameter null_values does not say; without it, a tombstone."""
 
 
+class ChosenName(Document):
+    """What users of the product may call otherwise; a parameter of a run that has the same name says how."""
+
+    member: At | None = None
+    """The member, as a JSON Pointer to what the document calls it."""
+    op_code: str | None = None
+    """The op code, as the document writes it."""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> ChosenName:
+        if (self.member is None) == (self.op_code is None):
+            raise ValueError("needs either `member` or `op_code`")
+        return self
+
+
 class Place(Document):
     """Where one fact of the envelope is, and how it is read."""
 

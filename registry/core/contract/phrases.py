@@ -131,6 +131,13 @@ def describe_place(place: Mapping[str, Any]) -> str:
     return ", ".join(note for note in notes if note)
 
 
+def describe_name(what: Mapping[str, str]) -> str:
+    """Return in words what a parameter says that is a name."""
+    if "op_code" in what:
+        return f"the op code that stands in place of {what['op_code']}"
+    return f"what the member {what['member']} is called"
+
+
 def describe_types(columns: Mapping[str, Any]) -> str:
     """Return in words where the source types of columns come from."""
     types = columns.get("types")

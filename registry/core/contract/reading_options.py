@@ -50,6 +50,8 @@ class ReadingOptions:
     profiled: bool = False
     schemas: WriterSchemas | None = None
     families: TableFamilies = field(default_factory=TableFamilies)
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What parameters have called members and op codes in the contracts, which have these names already."""
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
