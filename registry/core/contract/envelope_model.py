@@ -68,6 +68,10 @@ class OpPlace(Document):
     """What a null value is where the parameter null_values does not say; without it, a tombstone."""
 
 
+NAME_PARAMETER: Final = "^[a-z][a-z0-9_]*_(member|code)$"
+"""What parameters are called that say a name."""
+
+
 class ChosenName(Document):
     """What users of the product may call otherwise; a parameter of a run that has the same name says how."""
 
