@@ -32,6 +32,7 @@ from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.extras import require_extra
 from cdc_contracts.registry.core.common.findings import Severities
 from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.contract.chosen_names import apply_names
 from cdc_contracts.registry.core.contract.contract_folders import open_catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import (
@@ -357,8 +358,11 @@ def open_options(
         raise UsageError(
             f"contracts cannot be of the type {type(contracts).__name__}", hint="Give a folder, or several."
         )
-    return open_catalogue([Path(folder) for folder in folders]), ReadingOptions(
-        parameters=as_mapping("parameters", parameters, '{"timestamp_zone": "+08:00"}'),
+    given = as_mapping("parameters", parameters, '{"timestamp_zone": "+08:00"}')
+    catalogue, rest, names = apply_names(open_catalogue([Path(folder) for folder in folders]), given)
+    return catalogue, ReadingOptions(
+        parameters=rest,
+        names=names,
         tables=open_tables(tables),
         severities=Severities(as_mapping("severities", severities, '{"unknown-field": "error"}')),
         strict_json=strict_json,

@@ -18,7 +18,7 @@ from cdc_contracts.cli.options.connection_options import (
     KafkaConfig,
     KafkaOptions,
 )
-from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, open_catalogue
+from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders
 from cdc_contracts.cli.options.version_options import NewVersions, check_new_versions, write_versions
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.core.common.errors import UsageError
@@ -74,11 +74,8 @@ def detect(
             "standard input can be read only once, and --write-versions reads its input twice",
             hint="Save it to a file.",
         )
-    catalogue, reading_options = (
-        open_catalogue(folders),
-        validation_options.open_reading_options(
-            tables=tables, parameters=parameters, unwrap=unwrap, schema_registry=schema_registry
-        ),
+    catalogue, reading_options = validation_options.open_reading_options(
+        folders=folders, tables=tables, parameters=parameters, unwrap=unwrap, schema_registry=schema_registry
     )
     accumulator = EvidenceAccumulator(catalogue, reading_options)
     wanted: Any = None

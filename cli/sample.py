@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_contracts.cli.options import validation_options
-from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
+from cdc_contracts.cli.options.shared_options import ContractFolders
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.core.common.errors import UsageError
 
@@ -41,8 +41,10 @@ def sample(
     """Render a stream of rows as messages of a contract: inserts, updates, deletes, full load, DDL, heartbeats."""
     from cdc_contracts.registry.core.generate.message_samples import sample_records
 
-    version = open_catalogue(folders).version(reference)
-    reading_options = validation_options.open_reading_options(tables=tables, parameters=parameters)
+    catalogue, reading_options = validation_options.open_reading_options(
+        folders=folders, tables=tables, parameters=parameters
+    )
+    version = catalogue.version(reference)
     binary = version.resolved.get("transport") != "json"
     if target is None and binary:
         raise UsageError(f"messages of {version} are binary", hint="Give -o FILE.parquet.")

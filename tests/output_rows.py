@@ -114,9 +114,9 @@ def key_of(value: bytes | None, number: int) -> bytes | None:
         message = parse_message(value or b"")
     except Unreadable:
         message = {}
-    behind_a_block = "payload" in message
+    whole, behind_a_block = message, "payload" in message
     message = message["payload"] if isinstance(message.get("payload"), dict) else message
-    row = message.get("after") or message.get("before")
+    row = message if "record" in whole else message.get("after") or message.get("before")
     if message.keys() & {"__op", "__deleted"}:  # the message is the row
         row = {name: value for name, value in message.items() if not name.startswith("__")}
     if number % 5 == 1 or not isinstance(row, dict) or not row:

@@ -137,6 +137,7 @@ class ValidationOptions:
 
         The contract is None if none is named. Raises UsageError if an option is malformed.
         """
+        from cdc_contracts.registry.core.contract.chosen_names import apply_names
         from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
         from cdc_contracts.registry.core.contract.settings import read_settings
         from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
@@ -145,10 +146,12 @@ class ValidationOptions:
 
         settings = read_settings(Path.cwd())
         reference = self.contract or settings.contract_of(list(topics))
-        catalogue = open_catalogue(self.folders)
+        given = {**settings.parameters, **_pairs(self.parameters, "--parameter")}
+        catalogue, parameters, names = apply_names(open_catalogue(self.folders), given)
         tables = self.tables or (Path(settings.tables) if settings.tables else None)
         reading_options = ReadingOptions(
-            parameters={**settings.parameters, **_pairs(self.parameters, "--parameter")},
+            parameters=parameters,
+            names=names,
             tables=read_table_contracts(tables) if tables else TableContracts(),
             severities=self.open_severities(),
             max_bytes=self.max_bytes,
@@ -188,17 +191,21 @@ ShowValues = Annotated[bool, typer.Option("--show-values", help="Show row values
 
 def open_reading_options(
     *,
+    folders: Sequence[Path] | None,
     tables: Path | None,
     parameters: Sequence[str] | None,
     unwrap: str | None = None,
     schema_registry: str | None = None,
-) -> ReadingOptions:
-    """Return the reading options, for a command that does not validate."""
+) -> tuple[Catalogue, ReadingOptions]:
+    """Return the catalogue and the reading options, for a command that does not validate."""
+    from cdc_contracts.registry.core.contract.chosen_names import apply_names
     from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
     from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
 
-    return ReadingOptions(
-        parameters=_pairs(parameters, "--parameter"),
+    catalogue, rest, names = apply_names(open_catalogue(folders), _pairs(parameters, "--parameter"))
+    return catalogue, ReadingOptions(
+        parameters=rest,
+        names=names,
         tables=read_table_contracts(tables) if tables else TableContracts(),
         wrapping=unwrap,
         schemas=open_schemas(schema_registry),

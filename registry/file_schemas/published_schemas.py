@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from cdc_contracts.registry.core.contract.envelope_model import NAME_PARAMETER
 from cdc_contracts.registry.core.contract.errata import DECISIONS, ID, Erratum
 from cdc_contracts.registry.core.contract.phrases import PARAMETERS
 from cdc_contracts.registry.core.contract.settings import Settings
@@ -82,6 +83,7 @@ def settings_schema() -> dict[str, Any]:
     value = schema["properties"]["parameters"].pop("additionalProperties")
     schema["properties"]["parameters"] |= {
         "properties": {name: {**value, "description": f"{says}."} for name, says in PARAMETERS.items()},
+        "patternProperties": {rf"[.-]|{NAME_PARAMETER}": value},  # options of producers, and names
         "additionalProperties": False,
     }
     allow_nulls(schema)

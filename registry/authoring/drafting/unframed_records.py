@@ -7,7 +7,7 @@ from typing import Any
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.core.generate.drifting_messages import write_message
-from cdc_contracts.registry.core.message.framed_values import framed_values
+from cdc_contracts.registry.core.message.framed_values import FrameReading, framed_values
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas, frame_of
 
 
@@ -35,7 +35,7 @@ def unframe(
 
 def _open(values: Sequence[bytes | None], schemas: WriterSchemas) -> list[dict[str, Any] | None]:
     """Return the message of each framed value beside what stands for its block, None for any other value."""
-    reader, opened = framed_values(schemas, with_blocks=True), list[dict[str, Any] | None]()
+    reader, opened = framed_values(schemas, FrameReading(with_blocks=True)), list[dict[str, Any] | None]()
     for value in values:
         try:
             framed = value is not None and frame_of(value) is not None

@@ -20,6 +20,7 @@ from cdc_contracts.registry.core.contract.phrases import (
     describe_evidence,
     describe_flag,
     describe_mapping,
+    describe_name,
     describe_place,
     describe_side,
     describe_test,
@@ -112,7 +113,10 @@ def explain(version: Version) -> Explanation:
         places=() if canonical else tuple(_places(meaning)),
         forms=() if canonical else tuple(_forms(version)),
         rules=() if canonical else tuple(_rules(meaning)),
-        parameters=tuple((name, PARAMETERS[name]) for name in meaning.get("parameters", ())),
+        parameters=(
+            *((name, PARAMETERS[name]) for name in meaning.get("parameters", ())),
+            *((name, describe_name(what)) for name, what in meaning.get("names", {}).items()),
+        ),
         losses=tuple(meaning.get("losses", {}).items()),
         errata=tuple(known[one] for one in cited if one in known),
         examples=() if canonical else tuple(_examples(version)),
@@ -226,6 +230,10 @@ def _operations(meaning: Mapping[str, Any]) -> Iterator[Operation]:
         yield _operation(meaning, code, op)
     for flag in meaning["envelope"]["op"].get("flags", []):
         yield _operation(meaning, f"any, if {describe_flag(flag)}", flag["means"])
+    place = meaning["envelope"]["op"]
+    if "null_value" in place:
+        always = "null_means" in place
+        yield _operation(meaning, "a null value" if always else "a null value, with null_values=deletion", "delete")
     for code in meaning.get("tolerated_ops", ()):
         yield Operation(code, "accepted, with a note", "", "")
 

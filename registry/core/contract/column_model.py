@@ -25,6 +25,12 @@ class ColumnTypes(Document):
     schema of Kafka Connect."""
     field: str | None = None
     """The field of a schema of Kafka Connect that describes a row; without it the schema itself does."""
+    parameter: str | None = None
+    """The parameter of a field of a schema of Kafka Connect that names the type of a column which has no semantic name.
+
+    A field without it describes no column. Of a framed record, such fields stand beside the row (`/payload`), and the
+    full name of its schema before it (`/record`).
+    """
     name: str | None = None
     """The member of an entry that holds the name of the column."""
     type: str | None = None
@@ -40,6 +46,8 @@ class ColumnTypes(Document):
     def _has_a_field_in_a_block_alone(self) -> ColumnTypes:
         if self.field is not None and self.reading != "connect-schema":
             raise ValueError("`field` is for `as: connect-schema`")
+        if self.parameter is not None and (self.reading != "connect-schema" or self.field is not None):
+            raise ValueError("`parameter` is for `as: connect-schema` without `field`")
         return self
 
     @property
@@ -205,6 +213,7 @@ class MappingDocument(Document):
     """The option of the producer that says what NULL is sent as in a column with a default, by option and its value.
 
     A parameter of a run has the name of the option; without it, a value that equals the default may stand for NULL.
+    Where a mapping has no such option, NULL is null.
     """
     scales: dict[str, str] = Field(default_factory=dict)
     """The option of the producer that says how many digits its numbers have after the point, by a type that does not.

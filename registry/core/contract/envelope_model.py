@@ -62,8 +62,29 @@ class OpPlace(Document):
     flags: tuple[OpFlag, ...] = ()
     """Members whose value overrides the op code."""
     null_value: dict[str, str] = Field(default_factory=dict)
-    """The members that a null value stands for, beside the columns of its Kafka key, where the parameter null_values
+    """The members that a null value stands for, beside those of its Kafka key, where the parameter null_values
     says that it is a deletion."""
+    null_means: Literal["deletion"] | None = None
+    """What a null value is where the parameter null_values does not say; without it, a tombstone."""
+
+
+NAME_PARAMETER: Final = "^[a-z][a-z0-9_]*_(member|code)$"
+"""What parameters are called that say a name."""
+
+
+class ChosenName(Document):
+    """What users of the product may call otherwise; a parameter of a run that has the same name says how."""
+
+    member: At | None = None
+    """The member, as a JSON Pointer to what the document calls it."""
+    op_code: str | None = None
+    """The op code, as the document writes it."""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> ChosenName:
+        if (self.member is None) == (self.op_code is None):
+            raise ValueError("needs either `member` or `op_code`")
+        return self
 
 
 class Place(Document):
@@ -73,7 +94,10 @@ class Place(Document):
 
     at: At | None = None
     """Where the fact is, as a JSON Pointer such as /data or /payload/op."""
-    split: Literal["tenant.database", "database.table", "schema.table", "object-name-escaped"] | None = None
+    split: (
+        Literal["tenant.database", "tenant.database.table", "database.table", "schema.table", "object-name-escaped"]
+        | None
+    ) = None  # fmt: skip
     """How a name of several parts is taken apart."""
     source: Literal["topic-or-table-option", "kafka-key"] | None = Field(default=None, alias="from")
     """Where the fact comes from if the value of a record does not say it: then `at` leads into the Kafka key."""
@@ -179,6 +203,8 @@ class Envelope(Document):
                 raise ValueError(f"`{name}` must not have `from: kafka-key`: only `primary_key` is read from it")
         if self.op.null_value and self.key_at is None:
             raise ValueError("`op.null_value` needs `primary_key: {from: kafka-key}`, which names the row")
+        if self.op.null_means is not None and not self.op.null_value:
+            raise ValueError("`op.null_means` needs `op.null_value`, the members that a null value stands for")
         if self.key_at is not None and self.primary_key_values is not None:
             raise ValueError("`primary_key_values` must not stand beside a Kafka key, which holds the values too")
         return self

@@ -16,7 +16,7 @@ from cdc_contracts.registry.core.common.rule_modules import DRIFT_NOTES, DRIFT_R
 from cdc_contracts.registry.core.contract.column_model import Columns, Values
 from cdc_contracts.registry.core.contract.discriminator_model import Evidence, Test
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS, Applies, Document, Op, Provenance
-from cdc_contracts.registry.core.contract.envelope_model import Ddl, Envelope
+from cdc_contracts.registry.core.contract.envelope_model import NAME_PARAMETER, ChosenName, Ddl, Envelope
 from cdc_contracts.registry.core.contract.image_model import Images, SplitUpdate
 from cdc_contracts.registry.core.contract.releases import pattern_of_releases
 
@@ -94,6 +94,8 @@ class Meaning(Document):
         Literal["source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction", "null_values"], ...
     ] = ()  # fmt: skip
     """Facts that messages do not contain, so that the user has to supply them."""
+    names: dict[Annotated[str, Field(pattern=NAME_PARAMETER)], ChosenName] = Field(default_factory=dict)
+    """Members and op codes that users may call otherwise, by the parameter that says how."""
     rules: tuple[Rule, ...]
     """The rules across fields that messages are validated by."""
     notes: tuple[Note, ...] = ()
@@ -128,6 +130,15 @@ class Meaning(Document):
     def _names_releases(self) -> Meaning:
         if self.envelope.release is not None:
             pattern_of_releases(self.applies.since, self.applies.until)
+        return self
+
+    @model_validator(mode="after")
+    def _names_what_is_there(self) -> Meaning:
+        if self.names and self.transport != "json":
+            raise ValueError("`names` is for `transport: json`")
+        for name, what in self.names.items():
+            if what.op_code is not None and what.op_code not in self.ops:
+                raise ValueError(f"`names.{name}`: there is no op code {what.op_code}")
         return self
 
     @model_validator(mode="after")

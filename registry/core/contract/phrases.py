@@ -42,7 +42,7 @@ PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
         "timestamp_zone": "the time zone of TIMESTAMP values without one; by default they stay wall-clock "
         "times, as does one that its clocks skip or repeat",
         "null_values": "deletion where a null value, or the JSON text of it, is the deletion of the row that the Kafka "
-        "key names; by default tombstone",
+        "key names; by default tombstone, unless the contract says deletion",
         "avro_timestamp_fraction": "micros or nanos: the unit of fractional seconds in Avro, if not as documented",
     }
 )
@@ -131,6 +131,13 @@ def describe_place(place: Mapping[str, Any]) -> str:
     return ", ".join(note for note in notes if note)
 
 
+def describe_name(what: Mapping[str, str]) -> str:
+    """Return in words what a parameter says that is a name."""
+    if "op_code" in what:
+        return f"the op code that stands in place of {what['op_code']}"
+    return f"what the member {what['member']} is called"
+
+
 def describe_types(columns: Mapping[str, Any]) -> str:
     """Return in words where the source types of columns come from."""
     types = columns.get("types")
@@ -142,6 +149,7 @@ def describe_types(columns: Mapping[str, Any]) -> str:
         f"in {_place(types['at'])}"
         + (", a schema of Kafka Connect" if types.get("as") == "connect-schema" else "")
         + (f": of its field {types['field']}" if "field" in types else "")
+        + (f": the parameter {types['parameter']} of each field" if "parameter" in types else "")
         + (", without parameters such as (20,2)" if types.get("without_parameters") else "")
         + (f"; {' and '.join(types['with_parameters'])} with a length" if types.get("with_parameters") else "")
     )
@@ -271,6 +279,7 @@ READINGS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType({
     }),
     "split": MappingProxyType({
         "tenant.database": "tenant.database, split if there is exactly one dot",
+        "tenant.database.table": "tenant.database.table, split at the last two dots",
         "database.table": "database.table, split at the first dot",
         "schema.table": "schema.table, split at the first dot",
         "object-name-escaped": "names joined by dots, a dot inside a name written \\u002E",

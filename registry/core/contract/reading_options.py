@@ -24,6 +24,8 @@ PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_frac
 _CHOICES = {"source_mode": SOURCE_MODES, "avro_timestamp_fraction": ("micros", "nanos"),
             "null_values": ("tombstone", DELETION)}  # fmt: skip
 _DIGITS = {"micros": 6, "nanos": 9}
+_OF_OPTIONS = frozenset(".-")
+"""Characters in the names of a producer's options, one of which no parameter has."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,12 @@ class ReadingOptions:
     profiled: bool = False
     schemas: WriterSchemas | None = None
     families: TableFamilies = field(default_factory=TableFamilies)
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What parameters have called members and op codes in the contracts, which have these names already."""
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
-            if name not in PARAMETERS and "." not in name:  # options have dots; which there are, the contracts say
+            if name not in PARAMETERS and not _OF_OPTIONS & set(name):  # which options there are, the contracts say
                 raise UsageError(f"there is no parameter `{name}`", hint=f"Known are {', '.join(PARAMETERS)}.")
             if name in _CHOICES and value not in _CHOICES[name]:
                 raise UsageError(
@@ -93,10 +97,9 @@ class ReadingOptions:
         """Whether headers of records are read, which may name the schema of a value or key."""
         return self.schemas is not None
 
-    @property
-    def deletes_by_null(self) -> bool:
-        """Whether a null value is the deletion of the row that its key names."""
-        return self.parameters.get("null_values") == DELETION
+    def deletes_by_null(self, otherwise: str | None = None) -> bool:
+        """Return whether a null value is the deletion of the row that its key names; `otherwise` if nobody says."""
+        return self.parameters.get("null_values", otherwise) == DELETION
 
     @property
     def says_fraction(self) -> bool:

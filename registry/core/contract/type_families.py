@@ -94,11 +94,13 @@ def base_name(source_type: str) -> str:
     return source_type.lower().partition("(")[0].split(" ")[0]
 
 
-def type_name_in(mapping: ValueMapping, source_type: str, table: str | None) -> str | None:
+def type_name_in(
+    mapping: ValueMapping, source_type: str, table: str | None, *, names_encodings: bool = False
+) -> str | None:
     """Return the type by which a dialect names a source type, or None if it cannot.
 
     Its own name where the mapping knows it; with a `table` of numbers the number; else the first type whose values
-    hold the family.
+    hold the family, unless the dialect has names of databases, which do not say how values are written.
     """
     if table is not None:
         number = PROTOCOL_TYPES.get(base_name(source_type))
@@ -106,7 +108,8 @@ def type_name_in(mapping: ValueMapping, source_type: str, table: str | None) -> 
     if mapping.lists(source_type):
         return source_type
     known = source_type.endswith(ARRAY) or base_name(source_type) in {*_FAMILY_OF, *_TEXTUAL}
-    nearest = _nearest_type(mapping, source_type) if known and not _uses_words_of_sql(mapping) else None
+    by_family = known and (names_encodings or not _uses_words_of_sql(mapping))
+    nearest = _nearest_type(mapping, source_type) if by_family else None
     return source_type if nearest is None and mapping.document.default is not None else nearest
 
 

@@ -89,12 +89,14 @@ class ValueMapping:
     def tells_forms_apart(self, option: str, source_type: str) -> bool:
         """Return whether each value of a type has one form of an option by its JSON kind, which its listed form takes.
 
-        Then the type may stand under `forms` too.
+        Then the type may stand under `forms` too, as may one that only some values of the option write at all.
         """
         under = [
             form for value in self.document.options[option] if (form := self._form_under(option, value, source_type))
         ]
         listed, wires = self.form_of(source_type) or "", [FORMS[form].wire for form in under if form in FORMS]
+        if {*under} == {listed} and len(under) < len(self.document.options[option]):
+            return True
         disjoint = len(wires) > 1 and sum(map(len, wires)) == len(frozenset().union(*wires))
         return disjoint and listed in FORMS and FORMS[listed].wire == frozenset().union(*wires)
 
@@ -139,8 +141,9 @@ class ValueMapping:
                 left[option] = chosen
                 continue
             decided = {name for under in chosen.values() for types in under.values() for name in types}
+            apart = decided.union(*(types for forms_ in known.values() for types in forms_.values()))
             for form, types in forms.items():
-                forms[form] = tuple(name for name in types if name not in decided)
+                forms[form] = tuple(name for name in types if name not in apart)
             for form, types in (pair for under in chosen.values() for pair in under.items()):
                 forms[form] = (*forms.get(form, ()), *types)
         return ValueMapping(self.document.model_copy(update={"forms": forms, "options": left}), dict(stated))
@@ -220,20 +223,29 @@ class ValueMapping:
         """Return the form of a type under each value of an option that decides it, by the option.
 
         The form is None under a value that says nothing of the type. Nothing is decided where all values say the same.
+        Of a type that itself says which form it has, there are only the values under which it is written.
         """
         name = self.normalise(source_type)
-        if self._listed_form(source_type) != AS_SENT and name not in self.self_evident:
+        itself = name in self.self_evident
+        if self._listed_form(source_type) != AS_SENT and not itself:
             return {}
         return {
-            option: {value: self._form_under(option, value, source_type) for value in self.document.options[option]}
+            option: {
+                value: form
+                for value in self.document.options[option]
+                if (form := self._form_under(option, value, source_type)) is not None or not itself
+            }
             for option, types in self.open_types.items()
             if name in types
         }
 
     @cached_property
     def may_send_default(self) -> bool:
-        """Whether NULL of a column with a default may be sent as this default: unless a parameter rules it out."""
-        return all(
+        """Whether NULL of a column with a default may be sent as this default: unless a parameter rules it out.
+
+        It is never where no option says so.
+        """
+        return bool(self.document.null_sent_as) and all(
             DEFAULT in (ways.get(value) for value in split_values(self.stated[option]))
             for option, ways in self.document.null_sent_as.items()
             if option in self.stated

@@ -11,7 +11,7 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.detect.relatives import Relative, read_relatives
-from cdc_contracts.registry.core.message.framed_values import reads_blocks
+from cdc_contracts.registry.core.message.framed_values import FrameReading, frame_reading
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, VersionVerdict
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import frame_of
 
@@ -80,20 +80,21 @@ class CatalogueValidators:
         for validator in self.validators.values():
             by_wire.setdefault(validator.meaning.transport, []).append(validator)
         self._json = by_wire.pop("json", [])
+        self._readings = _group_by_reading(self._json)
         self._binary = [validator for validators in by_wire.values() for validator in validators]
 
     def _open_json(self, value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
         """Return the message of a JSON value as each validator reads it.
 
         A framed record is read beside its schema block by those that read blocks, and without by the others, unless it
-        is a row for one of the former: it cannot be of both.
+        is a row for one of the former: it cannot be of both. Its row stands apart for those that ask for that.
         """
         if frame_of(value) is None:
             return [(one, message) for _, message in _open(self._json[:1], value) for one in self._json]
         found = []
-        for held in (True, False):
-            readers = [one for one in self._json if reads_blocks(one.meaning) == held]
-            found += [(one, message) for _, message in _open(readers[:1], value) for one in readers]
+        for readings in self._readings:
+            for readers in readings:
+                found += [(one, message) for _, message in _open(readers[:1], value) for one in readers]
             if any(one.claims(message) and one.validate(message).control is None for one, message in found):
                 break
         return found
@@ -125,6 +126,14 @@ class CatalogueValidators:
             if version not in {*fits, *refused} and subjects & {*version.meaning.control_of}
         )  # fmt: skip
         return MessageEvidence(place, message, fits, refused, may_be, marked, shown, proven, hosts)
+
+
+def _group_by_reading(validators: Sequence[ReferenceValidator]) -> list[list[list[ReferenceValidator]]]:
+    """Return validators by how they read framed records: those that read blocks first, each way for itself."""
+    ways: dict[FrameReading, list[ReferenceValidator]] = {}
+    for one in validators:
+        ways.setdefault(frame_reading(one.meaning), []).append(one)
+    return [[those for way, those in ways.items() if way.with_blocks == held] for held in (True, False)]
 
 
 def _agree(one: Any, other: Any) -> bool:

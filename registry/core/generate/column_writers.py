@@ -11,6 +11,7 @@ from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.type_families import fit_family
+from cdc_contracts.registry.core.generate.source_events import SourceTable
 from cdc_contracts.registry.core.validate.capabilities import fit_text, reach_of
 from cdc_contracts.registry.core.values import BrokenValue, Context, ValueForm
 from cdc_contracts.registry.core.values.decimals import pad_fraction
@@ -83,9 +84,12 @@ def type_code(source_type: str, table: str) -> int:
     return _DRS_DATETIME if (source_type, table) == ("DATETIME", "drs-codes") else _CODES.get(source_type, _OTHER)
 
 
-def join_names(place: Place, database: str | None, schema: str | None, table: str) -> str:
+def join_names(place: Place, named: SourceTable) -> str:
     """Return the names of a table in one text."""
+    database, schema, table = named.database, named.schema, named.name
     match place.split:
+        case "tenant.database.table":
+            return ".".join(part for part in (named.tenant, database, table) if part)
         case "database.table":
             return f"{database}.{table}" if database else table
         case "schema.table":

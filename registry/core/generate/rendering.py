@@ -103,7 +103,12 @@ class Renderer:
         types = self.meaning.columns.types
         if place.at and types != "none" and types.reading == "connect-schema":
             written = {name: self._written_type(name, table.types[name]) for name in table.primary_key}
-            key = f'{{"schema":{write_json(write_block(written, self._mapping, (), {}))},"payload":{key}}}'
+            block = write_block(written, self._mapping, (), {}, types.parameter)
+            head = f'"schema":{write_json(block)}'
+            joined = self.meaning.envelope.database_table
+            if types.parameter is not None and joined is not None:
+                head += f',"record":{write_json(join_names(joined, table))}'
+            key = f'{{{head},"payload":{key}}}'
         return key.encode() if table.primary_key else None
 
     # --- the message of one op
@@ -152,8 +157,8 @@ class Renderer:
         if envelope.database and envelope.database.split == "tenant.database" and tenant and database:
             whole = f"{tenant}.{database}"
         joined = None
-        if envelope.database_table and name is not None:
-            joined = join_names(envelope.database_table, database, schema, name)
+        if envelope.database_table and table is not None:
+            joined = join_names(envelope.database_table, table)
         for place, value in (
             (envelope.database, whole), (envelope.schema_name, schema), (envelope.table, name),
             (envelope.database_table, joined), (envelope.source_kind, self._source_kind if table else None),
@@ -271,7 +276,7 @@ class Renderer:
         parts = complete_message(self.version.schema, facts, tests)
         message = json.loads("".join([part if isinstance(part, str) else "null" for part in parts]))
         members = follow(message, places[0][:-1])
-        facts[types.at] = Literal(write_block(by_column, self._mapping, rows, members))
+        facts[types.at] = Literal(write_block(by_column, self._mapping, rows, members, types.parameter))
 
     def _place_images(self, event: Event, op: str, facts: Filled) -> None:
         """Place the images of an op.

@@ -18,13 +18,15 @@ _PRIMITIVES: Final = {"text": "string", "number": "int64", "boolean": "boolean",
 
 
 def write_block(
-    types: Mapping[str, str], mapping: ValueMapping, rows: Collection[str], members: Mapping[str, Any]
-) -> dict[str, Any]:
+    types: Mapping[str, str], mapping: ValueMapping, rows: Collection[str], members: Mapping[str, Any],
+    parameter: str | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Return the block of an object with some members, of which `rows` hold columns of these types.
 
-    Without `rows` the object is the row itself. `types` are names as messages have them, which the mapping reads.
+    Without `rows` the object is the row itself. `types` are names as messages have them, which the mapping reads; a
+    `parameter` of each field says them if the contract names one.
     """
-    columns = [{**_schema(type_, mapping), "field": name} for name, type_ in types.items()]
+    columns = [{**_schema(type_, mapping, parameter), "field": name} for name, type_ in types.items()]
     if not rows:
         return {"type": "struct", "fields": columns, "optional": False}
     row = {"type": "struct", "fields": columns, "optional": True}
@@ -43,10 +45,17 @@ def _describe(value: Any) -> dict[str, Any]:
     return {"type": primitive, "optional": True}
 
 
-def _schema(type_: str, mapping: ValueMapping) -> dict[str, Any]:
+def _schema(type_: str, mapping: ValueMapping, parameter: str | None) -> dict[str, Any]:
     if type_.endswith(ARRAY):
-        return {"type": "array", "items": _schema(type_.removesuffix(ARRAY), mapping), "optional": True}
+        return {"type": "array", "items": _schema(type_.removesuffix(ARRAY), mapping, None), "optional": True}
     name = drop_parameters(type_)
+    if parameter is not None:
+        said = {
+            parameter: name.rpartition(".")[2].upper() if "." in name else name,
+            **_parameters(type_).get("parameters", {}),
+        }
+        return {**(_schema(type_, mapping, None) if "." in name else {}), "type": _primitive(type_, mapping),
+                "optional": True, "parameters": said}  # fmt: skip
     if "." not in name:
         return {"type": name, "optional": True}
     return {"type": _primitive(type_, mapping), "optional": True, "name": name, "version": 1, **_parameters(type_)}
@@ -54,16 +63,16 @@ def _schema(type_: str, mapping: ValueMapping) -> dict[str, Any]:
 
 def _primitive(type_: str, mapping: ValueMapping) -> str:
     form = FORMS[mapping.form_of(type_) or "text"]
-    if form.kind in _BYTES and form.wire >= TEXT:
+    if form.kind in _BYTES and form.wire >= TEXT and (form.kind != "decimal" or form.type_parameters):
         return "bytes"
-    return _PRIMITIVES[min(form.wire)]
+    return "double" if form.kind == "float" else _PRIMITIVES[min(form.wire)]
 
 
 def _parameters(type_: str) -> dict[str, Any]:
     said = parse_source_type(type_)
     if said.length is not None:
         return {"parameters": {LENGTH: str(said.length)}}
-    if said.scale is None:
+    if said.scale is None or not said.parameters:
         return {}
     precision = {} if said.parameters[0] is None else {PRECISION: str(said.parameters[0])}
     return {"parameters": {SCALE: str(said.scale), **precision}}

@@ -1,7 +1,7 @@
-"""Null values: records whose key names a deleted row, where a parameter says that they are its deletion.
+"""Null values: records whose key names a deleted row, where a parameter or the contract says so.
 
-Such a value is null or the JSON text `null`. The message that it stands for has the columns of the key, and the members
-that a contract lists.
+Such a value is null or the JSON text `null`. The message that it stands for has the members of the key, and those that
+a contract lists.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.message.primary_keys import read_key_columns
 
@@ -28,10 +29,10 @@ class NullValues:
         """Return the message that a null value stands for; any other value, or one whose key names no row, as it is."""
         if key is None or not is_null(value):
             return value
-        columns = read_key_columns(key, self.key_at)
-        if not columns or columns.keys() & self.members.keys():
+        if not read_key_columns(key, self.key_at):
             return value
-        return write_json({**columns, **self.members}).encode()
+        message = parse_message(key)
+        return value if message.keys() & self.members.keys() else write_json({**message, **self.members}).encode()
 
 
 def is_null(value: bytes | None) -> bool:

@@ -329,6 +329,8 @@ def split_names(
                 database, table = (head, tail) if dot else (None, joined)
             case "schema.table":
                 schema, table = (head, tail) if dot else (None, joined)
+            case "tenant.database.table":
+                tenant, database, table = ([None] * 3 + joined.rsplit(".", 2))[-3:]
             case "object-name-escaped":
                 parts = [part.replace("\\u002E", ".") for part in joined.split(".", 2)]
                 database, schema, table = ([None] * (3 - len(parts)) + parts) if len(parts) != 2 else (  # noqa: PLR2004

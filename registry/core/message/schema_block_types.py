@@ -1,6 +1,7 @@
 """Types in a schema block: the columns of a row as a Kafka Connect schema describes them, and where the block is.
 
-A type is the semantic name of a field, or without one its primitive type. In brackets are the parameters by which
+A type is the semantic name of a field, without one what a parameter of the field says if the contract names one, else
+the primitive type. In brackets are the parameters by which
 values are read: precision and scale of a decimal (`*` for a precision that the block does not say), the length of a bit
 field, the members of an enumeration if one of them has a comma. A list is its element's type and `[]`.
 
@@ -31,18 +32,18 @@ _COMMA: Final = re.compile(r"(?<!\\),")
 _WHOLE: Final = re.compile(r"-?[0-9]{1,9}")
 
 
-def read_block_types(block: Any, field: str | None) -> dict[str, str] | None:
+def read_block_types(block: Any, field: str | None, parameter: str | None = None) -> dict[str, str] | None:
     """Return types by column from a block: of the struct in its field `field`, or of the block itself.
 
-    None if there is no such struct, or a column has no type.
+    With a `parameter` columns are the fields that have it. None if there is no such struct, or a column has no type.
     """
     struct = block if field is None else _field_of(block, field)
     members = struct.get("fields") if isinstance(struct, dict) else None
     if not isinstance(members, list):
         return None
     found: dict[str, str] = {}
-    for member in members:
-        type_ = type_in_block(member)
+    for member in members if parameter is None else [one for one in members if says_type(one, parameter)]:
+        type_ = type_in_block(member, parameter)
         name = member.get("field") if type_ is not None else None
         if type_ is None or not isinstance(name, str):
             return None
@@ -71,6 +72,12 @@ def fields_of(block: dict[str, Any]) -> tuple[str, ...]:
     return tuple(name for name in named if isinstance(name, str))
 
 
+def says_type(schema: Any, parameter: str) -> bool:
+    """Return whether the schema of a field has a parameter that names its type."""
+    parameters = schema.get("parameters") if isinstance(schema, dict) else None
+    return isinstance(parameters, dict) and isinstance(parameters.get(parameter), str)
+
+
 def block_of(meaning: Meaning) -> ColumnTypes | None:
     """Return where the block is that describes the members beside it, if messages have one."""
     types = meaning.columns.types
@@ -82,15 +89,18 @@ def holder_of(meaning: Meaning) -> str:
     return join_pointer(*split_pointer(meaning.images.pointers()[0])[:-1])
 
 
-def type_in_block(schema: Any) -> str | None:
+def type_in_block(schema: Any, parameter: str | None = None) -> str | None:
     """Return the type of a schema; None where it has none. Types are nested no deeper than a message can be."""
     if not isinstance(schema, dict):
         return None
     name, primitive, parameters = schema.get("name"), schema.get("type"), schema.get("parameters")
     if not isinstance(primitive, str):
         return None
+    parameters = parameters if isinstance(parameters, dict) else {}
     if isinstance(name, str):
-        return name + _brackets(parameters if isinstance(parameters, dict) else {})
+        return name + _brackets(parameters)
+    if parameter is not None:
+        return f"{parameters[parameter]}{_brackets(parameters)}"
     if primitive != "array":
         return primitive
     items = type_in_block(schema.get("items"))

@@ -17,7 +17,7 @@ def read_sent_types(types: ColumnTypes, value: Any) -> dict[str, str] | None:
         case "name-to-object":
             return read_types_within(value, types.type)
         case "connect-schema":
-            return read_block_types(value, types.field)
+            return read_block_types(value, types.field, types.parameter)
         case other:
             assert_never(other)
 

@@ -27,7 +27,7 @@ from cdc_contracts.registry.core.message.avro_binary import (
     read_long,
 )
 from cdc_contracts.registry.core.message.avro_images import NONE, NULL, image_readers, to_datum
-from cdc_contracts.registry.core.message.framed_values import FramedValues, framed_values, reads_blocks
+from cdc_contracts.registry.core.message.framed_values import FramedValues, frame_reading, framed_values
 
 EXPECTED_RECORD: Final = "one Avro record"
 _FRAME: Final = 5
@@ -161,8 +161,7 @@ def open_transport(version: Version, reading_options: ReadingOptions) -> Transpo
     if version.meaning.transport == "avro":
         return AvroTransport(version, reading_options)
     schemas = reading_options.schemas
-    with_blocks = reads_blocks(version.meaning)
-    framed = None if schemas is None else framed_values(schemas, with_blocks=with_blocks)
+    framed = None if schemas is None else framed_values(schemas, frame_reading(version.meaning))
     return JsonTransport(reading_options, framed)
 
 

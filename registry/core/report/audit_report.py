@@ -207,7 +207,7 @@ def _read_by(source: ReportSource, validation: ValidationContext | None) -> Repo
     return structs.replace(
         source,
         tables=UNSET if options.tables.origin is None else str(options.tables.origin),
-        parameters=dict(options.parameters) or UNSET,
+        parameters={**options.names, **options.parameters} or UNSET,
         schema_registry=UNSET if options.schemas is None else options.schemas.named,
     )
 

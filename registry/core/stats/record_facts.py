@@ -268,7 +268,8 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
 
 def _is_key_of_deleted_row(reading: Reading, columns: Mapping[str, str]) -> bool:
     """Return whether an image has just the columns of the Kafka key, as that of a null value has."""
-    if not reading.reading_options.deletes_by_null or reading.op != "delete" or reading.key_columns is None:
+    deletes = reading.reading_options.deletes_by_null(reading.meaning.envelope.op.null_means)
+    if not deletes or reading.op != "delete" or reading.key_columns is None:
         return False
     return columns.keys() == reading.key_columns.keys()
 

@@ -30,6 +30,7 @@ _UNITS: Final[Mapping[str, int]] = {
 }
 _MICROSECONDS: Final = 6
 _ESCAPED: Final = "object-name-escaped"
+_WITH_TENANT: Final = "tenant.database.table"
 _ZONED_TIMES: Final = frozenset({"iso-local"})
 _PROBES: Final[Mapping[str, str]] = {
     "time": "01:02:03.123456789",
@@ -76,7 +77,9 @@ class ExpressedTypes:
 
     def type_name_of(self, source_type: str) -> str | None:
         """Return the name by which messages give a source type, or None if they cannot."""
-        result = type_name_in(self._mapping, source_type, self._type_table)
+        types = self._columns.types
+        encodings = types != "none" and types.names_encodings
+        result = type_name_in(self._mapping, source_type, self._type_table, names_encodings=encodings)
         if result is not None and self._columns.needs_parameters(result):
             return f"{result}(255)"
         return drop_parameters(result) if result is not None and self._bare else result
@@ -138,8 +141,9 @@ def capabilities_of(
     forms = sorted({*mapping.document.forms, *([mapping.document.default] if mapping.document.default else [])})
     return Capabilities(
         ops=ops,
-        tenant=envelope.database is not None and envelope.database.split == "tenant.database",
-        database=envelope.database is not None or _splits(envelope.database_table, "database.table", _ESCAPED),
+        tenant=_splits(envelope.database, "tenant.database") or _splits(envelope.database_table, _WITH_TENANT),
+        database=envelope.database is not None
+        or _splits(envelope.database_table, "database.table", _WITH_TENANT, _ESCAPED),
         schema=envelope.schema_name is not None or _splits(envelope.database_table, "schema.table", _ESCAPED),
         table=envelope.database_table is not None or (envelope.table is not None and envelope.table.at is not None),
         primary_key=envelope.primary_key is not None and envelope.primary_key.in_value is not None,

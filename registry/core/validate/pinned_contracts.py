@@ -76,6 +76,7 @@ def _write_terms(reading_options: ReadingOptions) -> dict[str, Any]:
         "wrapping": reading_options.wrapping,
         **({"profiled": True} if reading_options.profiled else {}),
         **({"families": dict(reading_options.families.patterns)} if reading_options.families.patterns else {}),
+        **({"names": dict(reading_options.names)} if reading_options.names else {}),
         **({"schemas": reading_options.schemas.named} if reading_options.schemas is not None else {}),
     }
 

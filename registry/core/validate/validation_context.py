@@ -212,7 +212,8 @@ class ValidationContext:
     def null_values(self) -> NullValues | None:
         """How null values are read that are deletions; None if they are tombstones."""
         envelope = self.validated[-1].meaning.envelope
-        if not self.reading_options.deletes_by_null or envelope.key_at is None or not envelope.op.null_value:
+        deletes = self.reading_options.deletes_by_null(envelope.op.null_means)
+        if not deletes or envelope.key_at is None or not envelope.op.null_value:
             return None
         return NullValues(envelope.key_at, envelope.op.null_value)
 
@@ -370,7 +371,7 @@ def open_validation(catalogue: Catalogue, reference: str, reading_options: Readi
 
     Raises UsageError if there is no such contract, or if it has no mapping for the mode of the source.
     """
-    if reading_options.deletes_by_null and not any(
+    if reading_options.deletes_by_null() and not any(
         version.meaning.envelope.op.null_value for version in catalogue.resolve(reference)
     ):
         raise UsageError(

@@ -36,6 +36,11 @@ def read_count(token: str, first: int, last: int) -> int:
     return int(token)
 
 
+def read_unsigned(token: str, _context: Context) -> Value:
+    """Read the digits of an unsigned integer of 64 bits."""
+    return Value(str(read_count(token, 0, 2**64 - 1)))
+
+
 def read_wrapped(token: str, _context: Context) -> Value:
     """Read an unsigned integer of 64 bits from the signed one of the same bits; that it was negative is noted."""
     number = read_count(token, -(2**63), 2**63 - 1)

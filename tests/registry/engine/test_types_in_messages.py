@@ -51,7 +51,7 @@ def types_of(version) -> list[str]:
         else [*BITS, "int unsigned", "bigint unsigned", "decimal(10,2)", "NUMBER(10,2)"]
     )
     if types.names_encodings:
-        return [*ENCODED, "org.apache.kafka.connect.data.Decimal(10,2)"]
+        return [*(() if types.parameter else ENCODED), "org.apache.kafka.connect.data.Decimal(10,2)"]
     mappings = [CATALOGUE.mapping(name) for name in version.mapping_names()]
     return [one for one in tried if mappings[0].form_of(one) is not None]
 

@@ -118,6 +118,11 @@ def test_a_version_may_say_only_what_differs_and_take_keys_back():
         ("settings", {"topics": {"t": "dts/canal@2"}, "tables": None}, {"topic": {}}),
         ("settings", {"parameters": {"time_zone": "+08:00"}}, {"parameters": {"timezone": "+08:00"}}),
         (
+            "settings",
+            {"parameters": {"op_member": "op", "decimal.handling.mode": "string"}},
+            {"parameters": {"op": "x"}},
+        ),
+        (
             "registry",
             {"global": {"config": {"compatibility": "full"}}},
             {"global": {"config": {"compatability": "full"}}},

@@ -293,6 +293,7 @@ CARRIED = {
     "goldengate/json": (False, True, False, None, False, {"truncate"}),
     "goldengate/json-row": (False, True, False, None, False, {"truncate"}),
     "ticdc/debezium": (False, True, False, 1000, True, {"ddl", "heartbeat"}),
+    "ticdc/avro": (True, True, False, 1000, True, set()),
     "maxwell/json": (False, True, True, 1_000_000, False, {"ddl", "mark"}),
     "canal/flat@3": (False, True, True, 1000, True, MARKS - {"begin"}),
     "canal/flat": (False, True, False, 1000, True, MARKS - {"begin"}),
@@ -304,15 +305,15 @@ NUMBERED_TRANSACTIONS = {"maxwell/json", "aws-dms/json"}
 WITHOUT_KEY = {
     "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt", "dts/shareplex", "canal/flat@1", "maxwell/json@1",
-    "flink-cdc/debezium-json", "aws-dms/json", "ticdc/debezium",
+    "flink-cdc/debezium-json", "aws-dms/json", "ticdc/debezium", "ticdc/avro",
 }  # fmt: skip
 WITH_SCHEMA = {
     "goldengate/json", "goldengate/json-row", "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
 }  # fmt: skip
 WITHOUT_DATABASE = ("oms/debezium-smt", "dts/shareplex", "goldengate/json", "goldengate/json-row")
-WITHOUT_BEFORE = ("oms/debezium-smt", "debezium/flat", "goldengate/json-row")
+WITHOUT_BEFORE = ("oms/debezium-smt", "debezium/flat", "goldengate/json-row", "ticdc/avro")
 """Subjects whose messages have no name of a database, and those whose updates have no row before them."""
-DEBEZIUM = ("debezium/json", "debezium/json-schema", "debezium/flat", "ticdc/debezium")
+DEBEZIUM = ("debezium/json", "debezium/json-schema", "debezium/flat", "ticdc/debezium", "ticdc/avro")
 """Subjects that have JSON as a type."""
 AS_SENT = ("aws-dms/json", "goldengate/json", "goldengate/json-row")
 """Subjects of whose values no document says how they are written."""
@@ -333,6 +334,7 @@ UNSIGNED = {
     "debezium/flat": "opaque",
     "debezium/json-schema": "decimal",
     "ticdc/debezium": "decimal",
+    "ticdc/avro": "decimal",
 }
 """What an unsigned number of 64 bits is: an option decides, or there is none that large."""
 FRACTIONS = {
@@ -371,6 +373,7 @@ FRACTIONS = {
     "aws-dms/json": (None, None, None, False),
     "goldengate/json": (None, None, None, False),
     "ticdc/debezium": (6, 6, 9, True),
+    "ticdc/avro": (9, 9, 9, False),
     "goldengate/json-row": (None, None, None, False),
     "maxwell/json@1": (9, 9, 9, False),
     "maxwell/json@2": (9, 9, 9, True),

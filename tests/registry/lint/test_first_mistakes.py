@@ -58,7 +58,7 @@ def test_a_json_file_that_is_nested_too_deeply_is_named(contracts, name, deep):
          "event_time, op, position, primary_key, primary_key_values, process_time, release, schema, source_kind, "
          "source_position, table, transaction; found evnt_time")),
         (CONTRACT, "op: {at: /kind}", "op: /kind",
-         "L02 /envelope/op: expected a mapping, as in `op: {at: /type}`; its keys are at, flags, null_value; found /kind"),
+         "L02 /envelope/op: expected a mapping, as in `op: {at: /type}`; its keys are at, flags, null_means, null_value; found /kind"),
         (CONTRACT, "form: epoch-millis", "form: epoch-milis",
          ("L02 /envelope/event_time/form: expected one of epoch-millis, epoch-micros, epoch-seconds, epoch-seconds-text, "
          "epoch-seconds-or-millis, epoch-millis-list-last, iso-local, iso-local-or-utc (do you mean epoch-millis?); found epoch-milis")),
@@ -66,7 +66,7 @@ def test_a_json_file_that_is_nested_too_deeply_is_named(contracts, name, deep):
          "L02 /envelope/event_time/at: expected a JSON Pointer, which begins with /, as in `at: /type`; found when"),
         (CONTRACT, "types: {at: /types, as: name-to-type}", "types: /types",
          ("L02 /columns/types: expected a mapping, as in `types: {at: /types, as: name-to-type}`; its keys are as, at, "
-         "field, in_image, name, table, type, with_parameters, without_parameters, or none; found /types")),
+         "field, in_image, name, parameter, table, type, with_parameters, without_parameters, or none; found /types")),
         (CONTRACT, "{mapping: acme}", "{mapping: acmee}",
          "L07 /values/mapping: expected the name of a file in types/, such as acme, acme-two; found acmee"),
         (MAPPING, "integer-number:", "integer-numbers:",

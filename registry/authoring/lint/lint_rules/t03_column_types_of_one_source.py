@@ -46,8 +46,13 @@ def _unread(mapping: ValueMapping, contract: TableContract, run: LintRun) -> lis
 
     table = "protocol" if "code" in mapping.document.names else None
     known = typed_mappings(run, run.mappings)
+    encodings = any(
+        version.meaning.columns.types != "none" and version.meaning.columns.types.names_encodings
+        for version in run.catalogue.all_versions()
+        if mapping.name in version.mapping_names()
+    )
     return [
         name
         for name, result in contract.types.items()
-        if type_name_in(mapping, result, table) is None and is_read(result, known)
+        if type_name_in(mapping, result, table, names_encodings=encodings) is None and is_read(result, known)
     ]

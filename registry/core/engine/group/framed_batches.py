@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
 from cdc_contracts.registry.core.engine.group.opened_batches import part_unreadable
 from cdc_contracts.registry.core.engine.native.framed_reading import FramedReader
-from cdc_contracts.registry.core.message.framed_values import framed_values, reads_blocks
+from cdc_contracts.registry.core.message.framed_values import frame_reading, framed_values
 from cdc_contracts.registry.core.records.framed_columns import framed_column
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.records.record_batches import NO_ID, Batch, SchemaIds
@@ -22,8 +22,7 @@ class FramedBatches:
 
     def __init__(self, schemas: WriterSchemas, validation: ValidationContext) -> None:
         options = validation.reading_options
-        with_blocks = reads_blocks(validation.validators[0].meaning)
-        framed = framed_values(schemas, with_blocks=with_blocks)
+        framed = framed_values(schemas, frame_reading(validation.validators[0].meaning))
         self._values = FramedReader(framed, options.max_bytes)
         self._keys = FramedReader(framed, options.max_bytes) if validation.reads_keys else None
 

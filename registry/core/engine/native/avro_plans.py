@@ -14,6 +14,7 @@ import numpy as np
 from cdc_contracts.registry.core.engine.native.value_index import NAMED
 from cdc_contracts.registry.core.message.avro_binary import last_name
 from cdc_contracts.registry.core.message.avro_images import IMAGE_RECORDS, codec_of
+from cdc_contracts.registry.core.message.framed_values import FramedMember
 
 (
     _NULL, _BOOLEAN, _LONG, _DOUBLE, _STRING, _BYTES, _ENUM, _ARRAY, _MAP, _UNION, _RECORD, _COLUMNS, _COLUMN_NAME,
@@ -80,19 +81,24 @@ class AvroPlan:
             members.append((one["name"], node))
         self.roots.append(self._add_record(members))
 
-    def add_writer_schema(self, schema: Any, block: str) -> int:
+    def add_writer_schema(self, schema: Any, members: Sequence[FramedMember]) -> int:
         """Add the schema of a writer, of any type, and return which of the program it is; None is for values of JSON.
 
-        Beside a `block`, values are written as the `payload` of a message. Raises NoAvroPlan.
+        If there are `members`, a value is written as a message of them. Raises NoAvroPlan.
         """
         self._named, self._schemas, self._first = {}, {}, len(self.nodes)
-        if schema is not None:
-            self._find_named(schema)
-        node = self._add_node(_REST) if schema is None else self._add(schema)
-        if block:
-            node = self._add_record([("schema", self._add_node(_WORD, self._add_word(block))), ("payload", node)])
-        self.roots.append(node)
+        for one in [member.schema for member in members if member.text is None] or [schema]:
+            self._find_named(one)
+        nodes = [
+            self._add_node(_WORD, self._add_word(one.text)) if one.text is not None else self._add_values(one.schema)
+            for one in members
+        ]
+        named = [(one.name, node) for one, node in zip(members, nodes, strict=True)]
+        self.roots.append(self._add_record(named) if named else self._add_values(schema))
         return len(self.roots) - 1
+
+    def _add_values(self, schema: Any) -> int:
+        return self._add_node(_REST) if schema is None else self._add(schema)
 
     def _find_named(self, schema: Any) -> None:
         """Record the types that have a name: other types may refer to them."""

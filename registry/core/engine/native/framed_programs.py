@@ -53,7 +53,7 @@ class FramedPrograms:
         except Unreadable:
             return
         try:
-            self._roots[number] = self._plan.add_writer_schema(schema, self._values.block_of(number))
+            self._roots[number] = self._plan.add_writer_schema(schema, self._values.members_of(number))
             self._program = None
         except (NoAvroPlan, ContractError):
             self._roots[number] = LEFT

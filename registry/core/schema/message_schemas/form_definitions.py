@@ -162,8 +162,13 @@ def _every_type_is(meaning: Meaning, name: Clause) -> dict[str, Any]:
 
 def _types_clause(types: ColumnTypes, name: Clause, *, required: bool) -> dict[str, Any]:
     one = name if types.reading == "name-to-type" else entry_of_type(types, name, required=required)
+    if types.parameter is not None:  # a field without it is no column
+        said = within(join_pointer("parameters", types.parameter), {})
+        one = when(said, one)
+    if types.is_listed and (required or types.parameter is not None):
+        return listed_types(types, {"type": "array", **({"minItems": 1} if required else {}), "items": one})
     if types.is_listed:
-        return listed_types(types, {"type": "array", "minItems": 1, "items": one}) if required else {"items": one}
+        return {"items": one}
     return {**({"type": "object", "minProperties": 1} if required else {}), "additionalProperties": one}
 
 
@@ -175,6 +180,9 @@ def entry_of_type(types: ColumnTypes, name: Clause, *, required: bool = True) ->
     if types.reading != "connect-schema":
         return {"properties": {types.type: name}, **({"required": [types.type]} if required else {})}
     semantic = {"properties": {"name": name}, "required": ["name"]}
+    if types.parameter is not None:
+        said = within(join_pointer("parameters", types.parameter), name)
+        return any_of([semantic, all_of([{"properties": {"name": False}}, said])])
     return any_of([semantic, {"properties": {"name": False, "type": name}, "required": ["type"]}])
 
 

@@ -108,7 +108,9 @@ def form_of_column(version: Version, mapping: ValueMapping, declared: str) -> st
 def type_in_messages(version: Version, mapping: ValueMapping, declared: str) -> str | None:
     """Return the type that messages name for a declared one, or the declared one where they name none."""
     types = version.meaning.columns.types
-    return declared if types == "none" else type_name_in(mapping, declared, types.table)
+    if types == "none":
+        return declared
+    return type_name_in(mapping, declared, types.table, names_encodings=types.names_encodings)
 
 
 def column_definitions(version: Version, table: TableContract, mappings: tuple[TableMapping, ...]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from cdc_contracts.registry.authoring.compat.meaning.contract_section import (
     NEW_VERSION,
     ContractSection,
     always,
+    describe_members,
     describe_names,
     describe_whole,
 )
@@ -58,6 +59,7 @@ NOTES_SECTION = ContractSection(name="notes", listed_at=11, list_facts=describe_
 PARAMETERS_SECTION = ContractSection(
     name="parameters", listed_at=14, list_facts=describe_names, rule_of=always(PARAMETER)
 )
+NAMES_SECTION = ContractSection(name="names", listed_at=21, list_facts=describe_members, rule_of=always(PARAMETER))
 FULL_LOAD_SECTION = ContractSection(
     name="full_load", listed_at=20, list_facts=describe_whole, rule_of=always(FULL_LOAD)
 )
