@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, field
 
@@ -192,7 +192,8 @@ class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     """True where only some of the messages could be counted, so that there may be more; absent otherwise."""
 
 
-def weight(finding: ReportedFinding) -> tuple[int, int, str, str, str, str]:
-    """Return the sort key of findings: the most severe and most frequent first."""
+def weight(finding: ReportedFinding) -> tuple[Any, ...]:
+    """Return the sort key of findings: the most severe and most frequent first; no two have the same."""
     heavy = SEVERITIES.index(finding.severity)
-    return heavy, -finding.count, finding.name, finding.rule, finding.path, finding.table or ""
+    named = finding.name, finding.rule, finding.path, finding.table or "", finding.fingerprint or ""
+    return heavy, -finding.count, *named, finding.first.place

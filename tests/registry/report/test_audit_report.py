@@ -2,16 +2,19 @@
 
 import json
 from collections import Counter
+from copy import deepcopy
 from importlib.metadata import version
 
 import pytest
 from jsonschema import Draft202012Validator
-from topics import SCENARIOS, rendered
+from record_batches import batch_of_values
+from topics import CATALOGUE, SCENARIOS, WITH_TABLES, rendered
 from written_reports import build_report
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.common.errors import LedgerError
 from cdc_contracts.registry.core.common.findings import Finding
+from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.message.envelope_times import instant
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.report.stored_reports import report_schema
@@ -19,6 +22,7 @@ from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingTal
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, PartitionTally, Source
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.version_runs import Run
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 SOURCE = Source("orders", 3)
 FINGERPRINT = "2a2b3652b101cef8"  # of printf 'value-form\037D07.integer-text\037/data/0/id\037shop.orders' | sha256sum
@@ -53,6 +57,24 @@ def a_tally(severity="error", name="value-form"):
         Run("dts/canal@2", 15, 19, 4, 1_600_000_005_000_000, None),
     ]
     return tally
+
+
+def test_findings_that_weigh_the_same_have_one_order_whichever_is_merged_first():
+    """All tables are unknown, and only the names of two are near that of a known one."""
+    (value,) = rendered("oms-community/debezium@1", 1)
+    kernel = Kernel(open_validation(CATALOGUE, "oms-community/debezium@1", WITH_TABLES))
+    values = [value.replace(b'"orders"', name) for name in (b'"order5"', b'"zzz"', b'"order6"', b'"qqq"')]
+    tallies = [kernel.audit(batch_of_values([value])) for value in values]
+    reports = []
+    for order in (tallies, tallies[::-1]):
+        merged = Tally()
+        for one in order:
+            merged.merge(deepcopy(one))
+        found = build_report(merged, catalogue=CATALOGUE, contract="oms-community/debezium@1", source={"kind": "kafka"},
+                             spans={}, fail_on="error")["findings"]  # fmt: skip
+        reports.append([(len(one["tables"]), one["similar"]) for one in found if one["rule"] == "D10"])
+    assert reports[0] == reports[1]
+    assert sorted(reports[0]) == [(2, []), (2, ["shop.orders"])]
 
 
 def test_a_report_has_every_key_that_other_tools_read():
