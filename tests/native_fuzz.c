@@ -22,8 +22,8 @@ int64_t cdc_is_avro_program(const AvroProgram *program);
 int64_t cdc_read_avro(const AvroProgram *program, Buffer source, Buffer offsets, Buffer valid, int64_t first,
                       int64_t most_bytes, int32_t framed, Buffer order, Buffer roots, Buffer frames, Buffer out,
                       Buffer text_offsets, ValueIndex *index, Buffer why);
-int64_t cdc_check(Buffer source, Buffer cells, uint32_t kinds, const Check *check, Buffer flags, Buffer totals);
-int64_t cdc_canonical(Buffer source, Buffer cells, uint32_t kinds, const Check *check, Buffer flags, Buffer offsets,
+int64_t cdc_check(Buffer sources, Buffer columns, Buffer checks, Buffer flags, Buffer totals);
+int64_t cdc_canonical(Buffer source, Buffer cells, const Check *check, Buffer flags, Buffer offsets,
                       Buffer text, Buffer valid);
 int64_t cdc_text_size(Buffer cells, uint32_t kinds);
 int64_t cdc_texts(Buffer source, Buffer cells, uint32_t kinds, Buffer offsets, Buffer text, Buffer valid);
@@ -273,10 +273,12 @@ static void look_at_column(Buffer source, Buffer cells, Buffer named) {
     Buffer behind = ROOM(uint64_t, count), places = room(count, 1);
     cdc_strip_names(source, cells, name_bytes, starts, named, own_places, behind, places);
     int32_t most[] = {0, 1, 3, 9, 18, 300, INT32_MAX};
-    Buffer flags = room(count, 1), totals = ROOM(int64_t, 2);
+    Buffer flags[] = {room(count, 1), room(count, 1)}, totals = ROOM(int64_t, 4);
+    Check checks[2] = {{.form = 0}, {.form = 0}}; /* of two forms at once */
+    Buffer both = {(uint8_t *)checks, sizeof checks}, flags_of_both = {(uint8_t *)flags, sizeof flags};
     for (int32_t form = 0; form <= TIME_MINUTES; form++) {
         int bounded = (int)draw(2);
-        Check check = {.form = form, .most_whole = most[draw(7)], .most_fraction = most[draw(7)],
+        Check check = {.form = form, .kinds = kinds, .most_whole = most[draw(7)], .most_fraction = most[draw(7)],
                        .scale = (int32_t)draw(40) - 4,
                        .zeros_open = (int32_t)draw(2), .least = bounded ? -128 : INT64_MIN, .most = INT64_MAX,
                        .earliest = 0, .latest = 9999, .literals = draw(2) ? (const uint8_t *)"1970-01-01" : NULL,
@@ -284,11 +286,16 @@ static void look_at_column(Buffer source, Buffer cells, Buffer named) {
                        .substitutes_size = 9};
         if (form == SECONDS || form == SECONDS_FRACTION) check.most = 253402300799;
         Buffer column = draw(2) ? behind : cells;
-        if (cdc_check(source, column, kinds, &check, flags, totals) < 0) fail("a check is refused");
+        checks[form & 1] = check;
+        Buffer sources[] = {source, source}, columns[] = {cells, cells};
+        columns[form & 1] = column;
+        if (cdc_check((Buffer){(uint8_t *)sources, sizeof sources}, (Buffer){(uint8_t *)columns, sizeof columns}, both,
+                      flags_of_both, totals) < 0)
+            fail("a check is refused");
         int unwritten = holding;
         int64_t size = cdc_text_size(column, kinds);
         size += size / 3 * (form == LATIN1) + 32 * count;
-        if (cdc_canonical(source, column, kinds, &check, flags, offsets, room(size, 1), zeros((count + 7) / 8, 1)) < 0)
+        if (cdc_canonical(source, column, &check, flags[form & 1], offsets, room(size, 1), zeros((count + 7) / 8, 1)) < 0)
             fail("canonical texts are refused");
         release(unwritten);
     }

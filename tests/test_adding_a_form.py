@@ -42,7 +42,7 @@ def refuse(*_, **__):
 use = FormUse(FORMS["epoch-seconds.text"], Context(), lenient=False)
 part = ScannedPart(column_of([(TEXT, "1718000000.25"), (TEXT, "1718000001.50")]), TEXTS)
 form_parts.read_values = refuse
-flags, texts = form_parts.validate_part(part, use, texts=True)
+flags, texts = form_parts.validate_parts([(part, use)], texts=True)[0]
 print(json.dumps([flags is None, texts.to_pylist()]))
 """
 

@@ -26,7 +26,7 @@ def texts_written(form, texts, context=None):
     """Return the text of each value that the native part reads, None of those that it refuses or leaves open."""
     use = FormUse(FORMS[form], context or Context(), lenient=False)
     column = column_of([cell_of(text) for text in texts], "text")
-    checked = check_values(column, use)
+    checked = check_values([(column, use)])[0]
     found = write_values(column, use, checked[0])[0].to_pylist()
     refused = [] if checked[0] is None else np.flatnonzero(checked[0] == Flag.BROKEN).tolist()
     assert [place for place, text in enumerate(found) if text is None] == sorted([*checked[1].tolist(), *refused])
@@ -47,7 +47,7 @@ def test_every_character_of_iso_8859_1_is_its_byte():
     assert texts_written("latin1-bytes", texts) == in_base64(*(text.encode("latin-1") for text in texts))
     escaped = column_of([(ESCAPED, f"\\u{code:04x}\\u{code:04X}") for code in range(0x180)], "text")
     use = FormUse(FORMS["latin1-bytes"], Context(), lenient=False)
-    flags, undecided = check_values(escaped, use)
+    flags, undecided = check_values([(escaped, use)])[0]
     assert undecided.tolist() == list(range(0x100, 0x180))
     written = write_values(escaped, use, flags)[0].to_pylist()
     assert written == in_base64(*(bytes([code, code]) for code in range(256))) + [None] * 0x80
@@ -57,7 +57,7 @@ def test_every_escape_of_json_is_its_byte():
     escapes = {'\\"': '"', "\\\\": "\\", "\\/": "/", "\\b": "\b", "\\f": "\f", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
     use = FormUse(FORMS["latin1-bytes"], Context(), lenient=False)
     column = column_of([(ESCAPED, escape) for escape in escapes], "text")
-    written = write_values(column, use, check_values(column, use)[0])[0].to_pylist()
+    written = write_values(column, use, check_values([(column, use)])[0][0])[0].to_pylist()
     assert written == in_base64(*(letter.encode() for letter in escapes.values()))
 
 
@@ -69,7 +69,7 @@ def test_other_characters_are_left_open():
 def test_a_literal_among_texts_with_escapes_is_left_open():
     column = column_of([cell_of("a\n"), cell_of("b")], "text")
     use = FormUse(FORMS["latin1-bytes"], Context(invalid_literals=("a\n",)), lenient=False)
-    assert check_values(column, use)[1].tolist() == [0]
+    assert check_values([(column, use)])[0][1].tolist() == [0]
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 95, 96, 97, 98, 99, 100, 3_000])
@@ -110,5 +110,5 @@ def test_each_alphabet_of_base64_has_its_own_two_letters():
     texts = ["-_-_", "+/+/", "AA==", "AB=="]
     assert texts_written("base64-url", texts) == ["+/+/", None, "AA==", None]
     plain = FormUse(FORMS["base64"], Context(), lenient=False)
-    flags, undecided = check_values(column_of([(TEXT, text) for text in texts], "text"), plain)
+    flags, undecided = check_values([(column_of([(TEXT, text) for text in texts], "text"), plain)])[0]
     assert (flags.tolist(), undecided.tolist()) == ([Flag.BROKEN, Flag.OK, Flag.OK, Flag.BROKEN], [])

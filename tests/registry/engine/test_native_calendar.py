@@ -56,7 +56,7 @@ def flags_of(form: str, texts: list[str], *, kind: int = TEXT, declared: str | N
     """Return what the native part says of values of a form."""
     bound = bound_of(declared, FORMS[form].kind) if declared else None
     use = FormUse(FORMS[form], context or Context(), lenient=False, bound=bound)
-    found = check_values(column_of([(kind, text) for text in texts], FORMS[form].decoder), use)
+    found = check_values([(column_of([(kind, text) for text in texts], FORMS[form].decoder), use)])[0]
     assert found is not None
     flags, undecided = found
     listed = [OK] * len(texts) if flags is None else flags.tolist()
@@ -66,7 +66,7 @@ def flags_of(form: str, texts: list[str], *, kind: int = TEXT, declared: str | N
 
 def texts_written(form: str, texts: list[str]) -> list[str | None]:
     use, column = FormUse(FORMS[form], Context(), lenient=False), column_of([(TEXT, text) for text in texts])
-    written = write_values(column, use, check_values(column, use)[0])
+    written = write_values(column, use, check_values([(column, use)])[0][0])
     assert written is not None
     return written[0].to_pylist()
 

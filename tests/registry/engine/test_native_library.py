@@ -110,7 +110,7 @@ def test_what_a_library_describes_is_what_is_declared_to_ctypes():
     assert {native.form for form in FORMS.values() for native in form.native} <= LIBRARY.forms.keys()
     assert ctypes.sizeof(LIBRARY.structures["Check"]) == 112
     assert ctypes.sizeof(LIBRARY.structures["Block"]) == 72
-    assert LIBRARY.cdc_check.argtypes[2] is ctypes.c_uint32
+    assert LIBRARY.cdc_mark.argtypes[2] is ctypes.c_uint32
 
 
 def test_a_library_that_is_named_but_not_there_is_an_error(monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scanned_messages import LIBRARY, column_of
 
-from cdc_contracts.registry.core.engine.columns.form_parts import validate_part
+from cdc_contracts.registry.core.engine.columns.form_parts import validate_parts
 from cdc_contracts.registry.core.engine.layouts import single_values
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
@@ -28,7 +28,7 @@ def texts_written(form, tokens, context=PLAIN, declared=None, kind=TEXT):
     bound = bound_of(declared, FORMS[form].kind) if declared else None
     use = FormUse(FORMS[form], context, lenient=False, bound=bound)
     column = column_of([(kind, token) for token in tokens], FORMS[form].decoder)
-    checked = check_values(column, use)
+    checked = check_values([(column, use)])[0]
     assert checked is not None
     texts = write_values(column, use, checked[0])[0].to_pylist()
     refused = [] if checked[0] is None else np.flatnonzero(checked[0] == BROKEN).tolist()
@@ -59,7 +59,7 @@ def test_decimals_of_up_to_sixteen_bytes_are_written_with_their_point(scale):
 
 def flags_of(form, tokens, context=PLAIN, kind=TEXT):
     column = column_of([(kind, token) for token in tokens], FORMS[form].decoder)
-    found = check_values(column, FormUse(FORMS[form], context, lenient=False))[0]
+    found = check_values([(column, FormUse(FORMS[form], context, lenient=False))])[0][0]
     return [OK] * len(tokens) if found is None else found.tolist()
 
 
@@ -99,7 +99,7 @@ def test_a_declared_type_bounds_the_digits_of_a_decimal(declared, numbers):
     tokens = [two_complement(number, 16) for number in numbers]
     use = FormUse(FORMS["decimal-base64"], Context(scale=2), lenient=False, bound=bound_of(declared, "decimal"))
     if list(numbers.values()) == [None]:
-        assert check_values(column_of([(TEXT, token) for token in tokens], "text"), use) is None
+        assert check_values([(column_of([(TEXT, token) for token in tokens], "text"), use)])[0] is None
         return
     assert texts_written("decimal-base64", tokens, Context(scale=2), declared) == list(numbers.values())
 
@@ -244,8 +244,8 @@ def test_a_decimal_is_read_by_the_kind_of_its_value(cells, in_c):
         sent = [text if kind == TEXT else Number(text) for kind, text in cells]
         expected = [single_values.read_value(use, value) for value in sent]
 
-        flags, texts = validate_part(ScannedPart(column, TEXTS | NUMBERS), use, texts=True)
+        flags, texts = validate_parts([(ScannedPart(column, TEXTS | NUMBERS), use)], texts=True)[0]
 
-        assert (check_values(column, use) is not None) == in_c
+        assert (check_values([(column, use)])[0] is not None) == in_c
         assert [text for text, _ in expected] == texts.to_pylist()
         assert [flag for _, flag in expected] == ([OK] * len(cells) if flags is None else flags.tolist())

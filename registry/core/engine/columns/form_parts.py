@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.columns.distinct_values import read_values
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
-from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
+from cdc_contracts.registry.core.engine.native.form_checks import Checked, check_values, write_values
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart
 from cdc_contracts.registry.core.values import Flag
 
@@ -22,11 +22,19 @@ ValidatedPart = tuple[NDArray[np.uint8] | None, pa.Array | None]
 """The flags of some values, None where all is well, and their canonical texts, where these are wanted."""
 
 
-def validate_part(part: FormPart, use: FormUse, *, texts: bool) -> ValidatedPart:
-    """Return the flags of some values, and with `texts` their canonical texts."""
+def validate_parts(parts: Sequence[tuple[FormPart, FormUse]], *, texts: bool) -> list[ValidatedPart]:
+    """Return the flags of the values of each part, and with `texts` their canonical texts."""
+    checked = iter(check_values([(part.column, use) for part, use in parts if isinstance(part, ScannedPart)]))
+    return [
+        _validate_rest(part, use, next(checked) if isinstance(part, ScannedPart) else None, texts=texts)
+        for part, use in parts
+    ]
+
+
+def _validate_rest(part: FormPart, use: FormUse, checked: Checked | None, *, texts: bool) -> ValidatedPart:
+    """Return the same of one part, of which some values may be checked already."""
     if not isinstance(part, ScannedPart):
         return read_values(part, use, texts=texts)
-    checked = check_values(part.column, use)
     if checked is None:
         return read_values(part.opened(), use, texts=texts)
     flags, undecided = checked

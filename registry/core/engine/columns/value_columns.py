@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import islice
 from operator import is_not, itemgetter
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ import pyarrow as pa
 from msgspec import UNSET, Raw
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.engine.columns.form_parts import FormPart, join_flags, validate_part
+from cdc_contracts.registry.core.engine.columns.form_parts import FormPart, join_flags, validate_parts
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.decoder_kinds import Odd, Unfit
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
@@ -182,11 +183,10 @@ class ValueColumns:
         """Validate every value column; with `texts`, write canonical texts as well."""
         columns = [pa.array([None], pa.string())]
         size = 1
-        for value_column in self._pools.values():
-            use = value_column.use
-            if not texts and use.takes_all:
-                continue
-            found = [validate_part(part, use, texts=texts) for part in value_column.parts]
+        asked = [one for one in self._pools.values() if texts or not one.use.takes_all]
+        every = iter(validate_parts([(part, one.use) for one in asked for part in one.parts], texts=texts))
+        for value_column in asked:
+            found = list(islice(every, len(value_column.parts)))
             value_column.flags = join_flags(found, value_column.parts)
             if texts:
                 value_column.base = size

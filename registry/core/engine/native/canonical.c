@@ -230,8 +230,8 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
  * a value that is BROKEN or OPEN has no text, and one whose text cannot be written here becomes OPEN. Returns
  * how many became OPEN.
  */
-int64_t cdc_canonical(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check *check, Buffer flag_buffer,
-                             Buffer offset_buffer, Buffer text_buffer, Buffer valid) {
+int64_t cdc_canonical(Buffer source, Buffer cell_buffer, const Check *check, Buffer flag_buffer, Buffer offset_buffer,
+                      Buffer text_buffer, Buffer valid) {
     const uint8_t *data = source.at;
     const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
     int32_t *offsets = ITEMS(offset_buffer, int32_t);
@@ -245,7 +245,7 @@ int64_t cdc_canonical(Buffer source, Buffer cell_buffer, uint32_t kinds, const C
         FETCH_AHEAD(data, cells, i, count);
         unsigned kind = kind_of(cells[i]);
         offsets[i] = (int32_t)total;
-        if (!(kinds >> kind & 1)) continue;
+        if (!(check->kinds >> kind & 1)) continue;
         if (flags[i] != OK && flags[i] != NOTED && flags[i] != NO_SCALE && flags[i] != SUBSTITUTE) continue;
         uint8_t *to = NULL;
         int64_t length = length_of(cells[i]);

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.native.native_interface import buffers_of
 from cdc_contracts.registry.core.engine.native.scanned_columns import BOOLEANS, NAMELESS, NUMBERS, TEXTS, ScannedColumn
 from cdc_contracts.registry.core.engine.native.scanned_values import kinds_of_wire
 from cdc_contracts.registry.core.values import Context, Flag, ValueForm
@@ -36,26 +37,33 @@ _ANY: Final = {"ANY_TEXT": TEXTS, "ANY_VALUE": TEXTS | NUMBERS | BOOLEANS}
 """The checks that take every value of some kinds, a bit each."""
 _NEAR: Final = (2, 9998)
 """Years in which a moment is one in every zone."""
+Checked = tuple[NDArray[np.uint8] | None, NDArray[np.int64]]
+"""The flags of values, None if there are none, and the indices of the values left open."""
 
 
-def check_values(column: ScannedColumn, use: FormUse) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]] | None:
-    """Return the flags of values (None if there are none) and the indices of the values left open.
+def check_values(parts: Sequence[tuple[ScannedColumn, FormUse]]) -> list[Checked | None]:
+    """Check the values of some columns, each in a use of a form, all in one pass; None for a use without a check.
 
-    Only values of the kinds that the form accepts are flagged. None if there is no check for this use of the form.
+    Only values of the kinds that a form accepts are flagged.
     """
-    of_kind = _use_of_kinds(column, use)
-    if of_kind is None:
-        return None
-    use = of_kind
-    checks = _checks_of(column.source.library, use.form, use.context, use.bound)
-    if checks is None:
-        return None
-    if use.form.records:
-        return _check_named(column, use, checks)
-    kinds = kinds_of_wire(use.form.wire)
-    if _takes_all(use.form.native[0], checks[0]) and not column.holds(kinds & ~_ANY[use.form.native[0].form]):
-        return None, np.zeros(0, np.int64)
-    return _run(column, kinds, checks[0])
+    found: list[Checked | None] = [None] * len(parts)
+    passed: list[tuple[int, ScannedColumn, Any]] = []
+    for place, (column, asked) in enumerate(parts):
+        use = _use_of_kinds(column, asked)
+        checks = None if use is None else _checks_of(column.source.library, use.form, use.context, use.bound)
+        if use is None or checks is None:
+            continue
+        if use.form.records:
+            found[place] = _check_named(column, use, checks)
+        elif _takes_all(use.form.native[0], checks[0]) and not column.holds(
+            checks[0].kinds & ~_ANY[use.form.native[0].form]
+        ):
+            found[place] = None, np.zeros(0, np.int64)
+        else:
+            passed.append((place, column, checks[0]))
+    for (place, *_), checked in zip(passed, _run([(column, check) for _, column, check in passed]), strict=True):
+        found[place] = checked
+    return found
 
 
 def write_values(
@@ -82,7 +90,7 @@ def write_values(
             texts = pc.if_else(pa.array(flags == Flag.BROKEN), None, texts)
         return texts, np.zeros(0, np.int64)
     longer = any(library.forms[native.form].known == "LONGER" for native in use.form.native)
-    return _write(column, kinds, checks[0], flags, longer=longer)
+    return _write(column, checks[0], flags, longer=longer)
 
 
 def _use_of_kinds(column: ScannedColumn, use: FormUse) -> FormUse | None:
@@ -109,7 +117,7 @@ def _check_named(
         own = behind if len(checks) == 1 else behind.where(places == place)
         if _takes_all(native, check) or not own.holds(TEXTS):
             continue
-        found, _ = _run(own, TEXTS, check)
+        ((found, _),) = _run([(own, check)])
         flags = found if flags is None or found is None else np.maximum(flags, found)
     nameless, is_open = places == NAMELESS, column.source.library.constants["OPEN"]
     if nameless.any():
@@ -118,26 +126,34 @@ def _check_named(
     return flags, np.zeros(0, np.int64) if flags is None else np.flatnonzero(flags == is_open)
 
 
-def _run(column: ScannedColumn, kinds: int, check: Any) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
-    library, flags, totals = column.source.library, np.empty(len(column), np.uint8), np.zeros(2, np.int64)
-    library.cdc_check(column.source.memory, column.cells, kinds, ctypes.byref(check), flags, totals)
-    undecided, marked = totals.tolist()
-    places = np.flatnonzero(flags == library.constants["OPEN"]) if undecided else np.zeros(0, np.int64)
-    return flags if marked else None, places
+def _run(checked: Sequence[tuple[ScannedColumn, Any]]) -> list[Checked]:
+    """Run the check of each column; values of one message are checked one after the other, while its bytes are near."""
+    if not checked:
+        return []
+    columns, checks = zip(*checked, strict=True)
+    library, totals = columns[0].source.library, np.empty((len(checks), 2), np.int64)
+    flags = [np.empty(len(column), np.uint8) for column in columns]
+    library.cdc_check(
+        buffers_of([column.source.memory for column in columns]), buffers_of([column.cells for column in columns]),
+        (type(checks[0]) * len(checks))(*checks), buffers_of(flags), totals,
+    )  # fmt: skip
+    is_open, none = library.constants["OPEN"], np.zeros(0, np.int64)
+    return [
+        (own if marked else None, np.flatnonzero(own == is_open) if undecided else none)
+        for own, (undecided, marked) in zip(flags, totals.tolist(), strict=True)
+    ]
 
 
 def _write(
-    column: ScannedColumn, kinds: int, check: Any, flags: NDArray[np.uint8] | None, *, longer: bool
+    column: ScannedColumn, check: Any, flags: NDArray[np.uint8] | None, *, longer: bool
 ) -> tuple[pa.Array, NDArray[np.int64]]:
     source, total, constants = column.source, len(column), column.source.library.constants
     flags = np.zeros(total, np.uint8) if flags is None else flags.copy()
-    size = source.library.cdc_text_size(column.cells, kinds)
+    size = source.library.cdc_text_size(column.cells, check.kinds)
     size += size // 3 if longer else 0
     offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
     text = pa.allocate_buffer(size + constants["MOST_ADDED"] * total)
-    opened = source.library.cdc_canonical(
-        source.memory, column.cells, kinds, ctypes.byref(check), flags, offsets, text, valid
-    )
+    opened = source.library.cdc_canonical(source.memory, column.cells, ctypes.byref(check), flags, offsets, text, valid)
     places = np.flatnonzero(flags == constants["OPEN"]) if opened else np.zeros(0, np.int64)
     return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid)), places
 
@@ -176,7 +192,8 @@ def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Conte
     scale = library.constants["NOT_KNOWN"] if context.scale is None else context.scale
     members = _short_members(context.members, joined=native.form == "SET_MASK")
     check = library.structures["Check"](
-        form=number, most_whole=_MOST, most_fraction=_MOST, zeros_open=int(context.zeros_left_out),
+        form=number, kinds=kinds_of_wire(form.wire), most_whole=_MOST, most_fraction=_MOST,
+        zeros_open=int(context.zeros_left_out),
         least=native.least, most=most, scale=scale, least_fraction=max(scale, 0), earliest=earliest, latest=latest,
         is_instant=form.kind_in(context.zone) == "timestamp", offset=offset,
         texts_open=form.texts is not None, members=len(members),

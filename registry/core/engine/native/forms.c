@@ -292,42 +292,63 @@ static int judge_escaped(const uint8_t *p, int64_t length, const Check *check) {
     }
 }
 
-/* Writes the flags of the values whose kind is in `kinds` (a bit each), OPEN for those that are not sure; the others
- * count as null and are OK. `totals` gets how many are open, and how many are not OK.
+/* The flag of a value: OK for one that counts as null. */
+static inline int flag_of(const uint8_t *data, uint64_t cell, const Check *check, const int8_t *table) {
+    unsigned kind = kind_of(cell);
+    if (!(check->kinds >> kind & 1)) return OK;
+    switch (kind) {
+    case TEXT: case INTEGER: case DECIMAL: case NUMBER:
+        if ((kind == NUMBER && !takes_long_numbers(check->form)) || (kind == TEXT && check->texts_open)) return OPEN;
+        return judge_whole(data + start_of(cell), length_of(cell), check, table);
+    case ESCAPED: return judge_escaped(data + start_of(cell), length_of(cell), check);
+    case TRUTH: case FALSEHOOD:
+        return sure_if(check->substitutes == NULL && (check->form == BOOLEANS || check->form == ANY_VALUE));
+    default: return OPEN;
+    }
+}
+
+#define AT_ONCE 128 /* values of a column that are checked before those of the next, which lie in the same messages */
+
+/* Writes the flags of some of the values of a column, OPEN for those that are not sure. Adds to `totals` how many are open,
+ * and how many are not OK.
  */
-int64_t cdc_check(Buffer source, Buffer cell_buffer, uint32_t kinds, const Check *check, Buffer flag_buffer,
-                         Buffer total_buffer) {
-    const uint8_t *data = source.at;
-    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
-    uint8_t *flags = flag_buffer.at;
-    int8_t table[256];
-    int64_t count = COUNT_OF(cell_buffer, uint64_t), *totals = ITEMS(total_buffer, int64_t), open = 0, marked = 0;
-    if (!HOLDS(flag_buffer, uint8_t, count) || !HOLDS(total_buffer, int64_t, 2)) return TOO_SHORT;
-    make_sextets(table, check->form);
-    for (int64_t i = 0; i < count; i++) {
+static void check_some(const uint8_t *data, const uint64_t *cells, int64_t from, int64_t end, int64_t count,
+                       const Check *check, const int8_t *table, uint8_t *flags, int64_t *totals) {
+    int64_t open = 0, marked = 0;
+    for (int64_t i = from; i < end; i++) {
         FETCH_AHEAD(data, cells, i, count);
-        unsigned kind = kind_of(cells[i]);
-        int flag = OK;
-        if (kinds >> kind & 1) {
-            switch (kind) {
-            case TEXT: case INTEGER: case DECIMAL: case NUMBER:
-                if ((kind == NUMBER && !takes_long_numbers(check->form)) || (kind == TEXT && check->texts_open)) flag = OPEN;
-                else flag = judge_whole(data + start_of(cells[i]), length_of(cells[i]), check, table);
-                break;
-            case ESCAPED:
-                flag = judge_escaped(data + start_of(cells[i]), length_of(cells[i]), check);
-                break;
-            case TRUTH: case FALSEHOOD:
-                flag = sure_if(check->substitutes == NULL && (check->form == BOOLEANS || check->form == ANY_VALUE));
-                break;
-            default: flag = OPEN;
-            }
-        }
+        int flag = flag_of(data, cells[i], check, table);
         flags[i] = (uint8_t)flag;
         open += flag == OPEN, marked += flag != OK;
     }
-    totals[0] = open, totals[1] = marked;
-    return count;
+    totals[0] += open, totals[1] += marked;
+}
+
+/* Writes the flags of the values of columns, each by its check; `source_buffer`, `column_buffer` and `flag_buffer` have a
+ * buffer for each of them, `total_buffer` two totals: how many values are open, and how many are not OK.
+ */
+int64_t cdc_check(Buffer source_buffer, Buffer column_buffer, Buffer check_buffer, Buffer flag_buffer, Buffer total_buffer) {
+    const Buffer *sources = ITEMS(source_buffer, Buffer), *columns = ITEMS(column_buffer, Buffer);
+    const Buffer *flags = ITEMS(flag_buffer, Buffer);
+    const Check *checks = ITEMS(check_buffer, Check);
+    int8_t plain[256], of_urls[256];
+    int64_t total = COUNT_OF(check_buffer, Check), *totals = ITEMS(total_buffer, int64_t), most = 0;
+    if (!HOLDS(source_buffer, Buffer, total) || !HOLDS(column_buffer, Buffer, total)) return TOO_SHORT;
+    if (!HOLDS(flag_buffer, Buffer, total) || !HOLDS(total_buffer, int64_t, 2 * total)) return TOO_SHORT;
+    for (int64_t place = 0; place < total; place++) {
+        int64_t count = COUNT_OF(columns[place], uint64_t);
+        if (!HOLDS(flags[place], uint8_t, count)) return TOO_SHORT;
+        if (count > most) most = count;
+        totals[2 * place] = totals[2 * place + 1] = 0;
+    }
+    make_sextets(plain, BASE64), make_sextets(of_urls, BASE64_URL);
+    for (int64_t from = 0; from < most; from += AT_ONCE)
+        for (int64_t place = 0; place < total; place++) {
+            int64_t count = COUNT_OF(columns[place], uint64_t), end = count - from > AT_ONCE ? from + AT_ONCE : count;
+            check_some(sources[place].at, ITEMS(columns[place], uint64_t), from, end, count, checks + place,
+                       checks[place].form == BASE64_URL ? of_urls : plain, flags[place].at, totals + 2 * place);
+        }
+    return total;
 }
 
 /* Whether a text whose first character is no escape may be one of some. */

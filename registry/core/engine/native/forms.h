@@ -62,6 +62,7 @@ enum flag { OK = 0, BROKEN = 1, NOTED = 3, NO_SCALE = 7, SUBSTITUTE = 8 };
 /* What a declared type and a context ask besides: whole numbers between two bounds, digits before and after a point. */
 #define CHECK_FIELDS(FIELD) \
     FIELD(int32_t, form) \
+    FIELD(uint32_t, kinds) /* of values that it accepts, a bit each; the others count as null */ \
     FIELD(int32_t, most_whole) \
     FIELD(int32_t, most_fraction) \
     FIELD(int32_t, scale) /* digits after the point of a number whose digits have none; or NOT_KNOWN */ \

@@ -15,7 +15,7 @@
     FUNCTION(cdc_read_avro, const AvroProgram *, Buffer, Buffer, Buffer, int64_t, int64_t, int32_t, Buffer, Buffer, \
              Buffer, Buffer, Buffer, ValueIndex *, Buffer) \
     FUNCTION(cdc_is_avro_program, const AvroProgram *) \
-    FUNCTION(cdc_canonical, Buffer, Buffer, uint32_t, const Check *, Buffer, Buffer, Buffer, Buffer) \
+    FUNCTION(cdc_canonical, Buffer, Buffer, const Check *, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_text_size, Buffer, uint32_t) \
     FUNCTION(cdc_texts, Buffer, Buffer, uint32_t, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_count_characters, Buffer, Buffer, int32_t, Buffer, Buffer) \
@@ -25,7 +25,7 @@
     FUNCTION(cdc_pick_present, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_digest_rows, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_mark, Buffer, Buffer, uint32_t, const uint8_t *, int64_t, Buffer) \
-    FUNCTION(cdc_check, Buffer, Buffer, uint32_t, const Check *, Buffer, Buffer) \
+    FUNCTION(cdc_check, Buffer, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_measure_images, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, int64_t, Buffer) \
     FUNCTION(cdc_write_images, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, int64_t, Buffer, \
              Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \

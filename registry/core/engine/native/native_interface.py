@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Sequence
 from ctypes import c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -38,6 +39,11 @@ class Buffer(ctypes.Structure):
     def behind(self, size: int) -> Buffer:
         """Return what follows the first bytes."""
         return self if not self.at else Buffer(self.at + size, self.size - size)
+
+
+def buffers_of(arrays: Sequence[Any]) -> Any:
+    """Return the memory of arrays, which have to outlive the call, as an array of buffers."""
+    return (Buffer * len(arrays))(*map(Buffer.from_param, arrays))
 
 
 _TYPES: Final[dict[str, Any]] = {

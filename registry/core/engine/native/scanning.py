@@ -18,7 +18,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.core.engine.layouts.layout_parts import Layout, Leaf, RowShape
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
-from cdc_contracts.registry.core.engine.native.native_interface import Buffer
+from cdc_contracts.registry.core.engine.native.native_interface import buffers_of
 from cdc_contracts.registry.core.engine.native.native_library import is_eager, native_library
 from cdc_contracts.registry.core.engine.native.scan_plans import NoScanPlan, ScanPlan, free_names, make_scan_plan
 from cdc_contracts.registry.core.engine.native.scanned_columns import STATE, ScannedBytes, ScannedColumn, ScannedMember
@@ -156,9 +156,9 @@ class Scanner:
             row_names = [np.empty((count, capacity), np.uint8) for count in columns.tolist() if index is not None]
             held = self._library.cdc_scan(
                 compiled.handle, data, starts, numbers, self._most_bytes, self._patience, cells, capacity,
-                _buffers_of(row_cells), columns, states, rows, taken, left,
+                buffers_of(row_cells), columns, states, rows, taken, left,
                 None if index is None else index.program.address, None if index is None else index.address,
-                _buffers_of(row_names),
+                buffers_of(row_names),
             )  # fmt: skip
             if held >= 0:
                 return _Found(
@@ -201,8 +201,3 @@ class Scanner:
                 columns,
             )
         return batch
-
-
-def _buffers_of(arrays: Sequence[NDArray[Any]]) -> Any:
-    """Return the memory of arrays, which have to outlive the call."""
-    return (Buffer * len(arrays))(*map(Buffer.from_param, arrays))

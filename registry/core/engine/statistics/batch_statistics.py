@@ -21,7 +21,12 @@ from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColu
 from cdc_contracts.registry.core.engine.statistics.option_columns import note_options
 from cdc_contracts.registry.core.engine.statistics.part_counts import note_parts
 from cdc_contracts.registry.core.engine.statistics.substitute_columns import note_substitutes
-from cdc_contracts.registry.core.engine.statistics.written_columns import WrittenGroup, note_writing, stretch_of
+from cdc_contracts.registry.core.engine.statistics.written_columns import (
+    WrittenGroup,
+    WrittenRecords,
+    note_writing,
+    stretch_of,
+)
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.partition_tallies import Source
@@ -78,9 +83,10 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
             tables = record_group.tables(group_result.place)
             counted.take(facts, tables, record_group.numbers, values, record_group.positions)
             result.append(WrittenGroup(record_group, facts, tables))
-    note_writing(statistics.writing, result, batch)
-    note_options(statistics.options, result, batch)
-    note_substitutes(statistics.substitutes, result, batch)
+    records = WrittenRecords(result, batch)
+    note_writing(statistics.writing, records)
+    note_options(statistics.options, records)
+    note_substitutes(statistics.substitutes, records)
     note_parts(statistics.parts, result, batch)
     for number, validated in batch_result.alone:
         alone = facts_of_one(validated)

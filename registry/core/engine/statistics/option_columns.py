@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.engine.columns.form_parts import validate_part
+from cdc_contracts.registry.core.engine.columns.form_parts import validate_parts
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
-from cdc_contracts.registry.core.engine.layouts.parsed_values import NOTHING, ParsedValues
+from cdc_contracts.registry.core.engine.layouts.parsed_values import NOTHING
 from cdc_contracts.registry.core.engine.statistics.written_columns import (
     CodedColumn,
     WrittenGroup,
-    cells_of,
-    groups_by_image,
+    WrittenRecords,
     note_columns,
 )
-from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.option_evidence import (
     WRITTEN,
     Allowed,
@@ -34,6 +32,8 @@ from cdc_contracts.registry.core.values import Context, ValueForm
 
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+OpenForm = tuple[ColumnValues, ValueForm | None, Context]
+"""A column, and a form that it may have; None for one that takes all values."""
 
 _IS_WRITTEN: Final = np.isin(np.arange(256), WRITTEN)
 """By the flag of a value."""
@@ -41,12 +41,12 @@ _BYTE: Final = 8
 """The bits of a byte."""
 
 
-def note_options(seen: OptionEvidence, found: Iterable[WrittenGroup], batch: Batch) -> None:
+def note_options(seen: OptionEvidence, records: WrittenRecords) -> None:
     """Count which values of options the columns of validated records allow."""
-    for columns, groups, rows in groups_by_image(found, attrgetter("open")):
-        cells = cells_of(groups, rows, batch)
+    for columns, groups, rows in records.by_image(attrgetter("open")):
+        cells = records.cells_of(groups, rows)
         if cells is not None:
-            note_columns(seen, cells, _allowed_in(groups, rows, cells.rows, columns), batch)
+            note_columns(seen, cells, _allowed_in(groups, rows, cells.rows, columns), records.batch)
 
 
 def _allowed_in(
@@ -54,24 +54,25 @@ def _allowed_in(
 ) -> Iterator[CodedColumn[Allowed]]:
     """Yield what the values of each open column allow in some rows."""
     by_name: dict[str, list[OpenColumn]] = {}
+    asked: list[tuple[OpenColumn, ColumnValues]] = []
     for column in columns:
         by_name.setdefault(column.name, []).append(column)
     for (pointer, index), values in groups[0].record_group.columns.items():
         name = rows.image.columns[index].name
-        for column in by_name.get(name, ()) if pointer == rows.image.pointer else ():
-            yield _code(column, values, chosen)
+        asked += [(column, values) for column in by_name.get(name, ()) if pointer == rows.image.pointer]
+    read = _read_by(asked)
+    for column, values in asked:
+        yield _code(column, values, chosen, read)
 
 
-def _code(column: OpenColumn, values: ColumnValues, chosen: Numbers) -> CodedColumn[Allowed]:
+def _code(
+    column: OpenColumn, values: ColumnValues, chosen: Numbers, read: Mapping[OpenForm, Mask]
+) -> CodedColumn[Allowed]:
     """Return what each row allows as the index of a way; a bit for each value of the option tells them apart."""
-    held = values.values
-    read: dict[tuple[ValueForm | None, Context], Mask] = {}
     ways = len(column.forms) + bool(column.null)
-    bits: NDArray[Any] = np.zeros(len(held), np.uint8 if ways <= _BYTE else np.int64)
+    bits: NDArray[Any] = np.zeros(len(values.values), np.uint8 if ways <= _BYTE else np.int64)
     for place, (_, form, context) in enumerate(column.forms):
-        if (form, context) not in read:
-            read[form, context] = np.ones(len(held), np.bool_) if form is None else _reads(form, context, held)
-        bits |= read[form, context].astype(bits.dtype) << place
+        bits |= read[values, form, context].astype(bits.dtype) << place
     if values.valued is not None:
         bits[~values.valued] = 0
         if column.null:
@@ -97,15 +98,25 @@ def _unread(values: ColumnValues) -> Mask:
     return np.isin(held, rows)
 
 
-def _reads(form: ValueForm, context: Context, values: ParsedValues) -> Mask:
-    """Mark the values that a form reads or keeps, as `allowed_by` does for one."""
-    if form.wire.isdisjoint(values.json_kinds):
-        return np.zeros(len(values), np.bool_)
-    foreign = frozenset(values.json_kinds) - form.wire
-    mine = np.ones(len(values), np.bool_) if not foreign else values.flag_kinds(foreign) == NOTHING
-    if takes_any_count(form):
-        return mine
-    flags, _ = validate_part(values.of_wire(form.wire), FormUse(form, context, lenient=False), texts=False)
-    if flags is None:
-        return mine
-    return mine & _IS_WRITTEN[flags]
+def _read_by(columns: Iterable[tuple[OpenColumn, ColumnValues]]) -> dict[OpenForm, Mask]:
+    """Mark the values of columns that each form reads or keeps, as `allowed_by` does for one; no form reads all."""
+    read: dict[OpenForm, Mask] = {}
+    asked: list[tuple[OpenForm, FormUse]] = []
+    for values, form, context in dict.fromkeys(
+        (values, form, context) for column, values in columns for _, form, context in column.forms
+    ):
+        held, kinds = values.values, frozenset(values.kinds)
+        if form is None:
+            mine = np.ones(len(held), np.bool_)
+        elif form.wire.isdisjoint(kinds):
+            mine = np.zeros(len(held), np.bool_)
+        else:
+            mine = np.ones(len(held), np.bool_) if kinds <= form.wire else held.flag_kinds(kinds - form.wire) == NOTHING
+            if not takes_any_count(form):
+                asked.append(((values, form, context), FormUse(form, context, lenient=False)))
+        read[values, form, context] = mine
+    parts = [(values.values.of_wire(use.form.wire), use) for (values, *_), use in asked]
+    for (key, _), (flags, _) in zip(asked, validate_parts(parts, texts=False), strict=True):
+        if flags is not None:
+            read[key] &= _IS_WRITTEN[flags]
+    return read

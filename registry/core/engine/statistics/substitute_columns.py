@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
 import numpy as np
@@ -14,11 +14,9 @@ from cdc_contracts.registry.core.engine.layouts.single_values import number_by_t
 from cdc_contracts.registry.core.engine.statistics.written_columns import (
     CodedColumn,
     WrittenGroup,
-    cells_of,
-    groups_by_image,
+    WrittenRecords,
     note_columns,
 )
-from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.substitute_evidence import (
     Substitute,
     SubstituteColumn,
@@ -30,14 +28,14 @@ from cdc_contracts.registry.core.values import Flag, token_of
 Numbers = NDArray[np.int64]
 
 
-def note_substitutes(seen: SubstituteEvidence, found: Iterable[WrittenGroup], batch: Batch) -> None:
+def note_substitutes(seen: SubstituteEvidence, records: WrittenRecords) -> None:
     """Count the substitutes in the columns of validated records."""
-    for columns, groups, rows in groups_by_image(found, attrgetter("substitutes")):
+    for columns, groups, rows in records.by_image(attrgetter("substitutes")):
         marked = [*_marked_in(groups, rows, {column.name: column for column in columns})]
-        cells = cells_of(groups, rows, batch) if marked else None
+        cells = records.cells_of(groups, rows) if marked else None
         if cells is not None:
             coded = [_code(column, values, flags, cells.rows) for column, values, flags in marked]
-            note_columns(seen, cells, coded, batch)
+            note_columns(seen, cells, coded, records.batch)
 
 
 def _marked_in(

@@ -8,7 +8,7 @@ there any more.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -101,33 +101,45 @@ class Cells:
         return [*np.flatnonzero(np.diff(self.of_row, prepend=-1)).tolist(), len(self.of_row)]
 
 
-def note_writing(seen: ColumnWriting, found: Iterable[WrittenGroup], batch: Batch) -> None:
+@dataclass(frozen=True, eq=False)
+class WrittenRecords:
+    """The validated records of a batch by their facts, and the cells of their rows, made when first asked for."""
+
+    groups: Sequence[WrittenGroup]
+    batch: Batch
+    _cells: dict[tuple[int, ...], Cells | None] = field(default_factory=dict)
+
+    def by_image(self, part_of: Callable[[WrittenRows], Part]) -> Iterator[tuple[Part, list[WrittenGroup], Rows]]:
+        """Yield the groups with rows of one image that are alike in a part of their facts, with this part and the rows.
+
+        Groups without that part are left out.
+        """
+        alike: dict[tuple[int, str, Part], list[WrittenGroup]] = {}
+        for one in self.groups:
+            decoded_batch, written = one.record_group.decoded_batch, one.facts.written
+            if written is not None and written.source in decoded_batch.rows and (part := part_of(written)):
+                alike.setdefault((id(decoded_batch), written.source, part), []).append(one)
+        for (_, source, part), groups in alike.items():
+            yield part, groups, groups[0].record_group.decoded_batch.rows[source]
+
+    def cells_of(self, groups: Sequence[WrittenGroup], rows: Rows) -> Cells | None:
+        """Return the rows of some groups by cell, None if there are none."""
+        key = tuple(map(id, groups))
+        if key not in self._cells:
+            self._cells[key] = _cells_of(groups, rows, self.batch)
+        return self._cells[key]
+
+
+def note_writing(seen: ColumnWriting, records: WrittenRecords) -> None:
     """Count how the columns of validated records are written."""
-    for _, groups, rows in groups_by_image(found, lambda written: not written.described):
-        cells = cells_of(groups, rows, batch)
+    for _, groups, rows in records.by_image(lambda written: not written.described):
+        cells = records.cells_of(groups, rows)
         if cells is not None:
             note = note_columns if len(cells.rows) > _FEW * len(cells.tables) else _note_rows
-            note(seen, cells, _written_in(groups[0].record_group, rows, cells), batch)
+            note(seen, cells, _written_in(groups[0].record_group, rows, cells), records.batch)
 
 
-def groups_by_image(
-    found: Iterable[WrittenGroup], part_of: Callable[[WrittenRows], Part]
-) -> Iterator[tuple[Part, list[WrittenGroup], Rows]]:
-    """Yield the groups with rows of one image that are alike in a part of their facts, with this part and the rows.
-
-    Groups without that part are left out.
-    """
-    alike: dict[tuple[int, str, Part], list[WrittenGroup]] = {}
-    for one in found:
-        decoded_batch, written = one.record_group.decoded_batch, one.facts.written
-        if written is not None and written.source in decoded_batch.rows and (part := part_of(written)):
-            alike.setdefault((id(decoded_batch), written.source, part), []).append(one)
-    for (_, source, part), groups in alike.items():
-        yield part, groups, groups[0].record_group.decoded_batch.rows[source]
-
-
-def cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> Cells | None:
-    """Return the rows of some groups by cell, None if there are none."""
+def _cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> Cells | None:
     positions = np.concatenate([one.record_group.positions for one in groups])
     count = rows.count[positions]
     mine = rows.of(positions)
@@ -225,8 +237,10 @@ def _few_stretches_of(cells: Cells, column: CodedColumn[Way], batch: Batch) -> l
     for cell, (begin, end) in enumerate(pairwise(cells.begins)):
         codes = column.codes[begin:end]
         for way, writing in enumerate(column.ways):
+            if writing is None:
+                continue
             mine = codes == way
-            if writing is not None and (total := int(np.count_nonzero(mine))):
+            if total := int(np.count_nonzero(mine)):
                 last = end - 1 - int(mine[::-1].argmax())
                 found.append((cell * len(column.ways) + way, total, begin + int(mine.argmax()), last))
     keys, totals, *ends = zip(*found, strict=True) if found else ((), (), (), ())
@@ -276,30 +290,30 @@ def _coded(values: ColumnValues, total: int, *, is_plain: bool) -> tuple[Codes, 
 
     A value of one kind has the index of its layout plus one; all are plain where that is known. Structures have none.
     """
-    there, ways = _valued_rows(values, total), list[Writing | None]([None])
-    if not len(there) or STRUCTURE.issuperset(values.kinds):
+    ways = list[Writing | None]([None])
+    if not len(values.values) or STRUCTURE.issuperset(values.kinds):
         return np.zeros(total, np.uint8), ways
-    chosen = values.values if values.valued is None else values.values.select(np.flatnonzero(values.valued))
+    valued = values.valued
+    if valued is not None and not valued.any():
+        return np.zeros(total, np.uint8), ways
+    if len(values.kinds) == 1:
+        (kind,) = values.kinds
+        if is_plain or kind == BOOLEAN:
+            own = np.ones(len(values.values), np.uint8) if valued is None else valued.view(np.uint8)
+            return values.spread(own), [None, Writing(kind, PLAIN)]
+    chosen = values.values if valued is None else values.values.select(np.flatnonzero(valued))
     if len(values.kinds) > 1:
         known: dict[Writing | None, int] = {None: 0}
         found = [known.setdefault(writing_of(number_by_token(value)), len(known)) for value in chosen]
-        own, ways = np.array(found, np.uint8), [*known]
+        codes, ways = np.array(found, np.uint8), [*known]
     else:
-        (kind,) = values.kinds
         ways += [Writing(kind, layout) for layout in _LAYOUTS]
-        plain = is_plain or kind == BOOLEAN
-        own = np.ones(len(chosen), np.uint8) if plain else _codes_of_each(kind, chosen) + np.uint8(_PLAIN + 1)
-    if len(there) == total:
-        return own, ways
-    codes = np.zeros(total, np.uint8)
-    codes[there] = own
-    return codes, ways
-
-
-def _valued_rows(values: ColumnValues, total: int) -> Numbers:
-    """Return the rows that have a value which is not null."""
-    held = np.arange(total) if values.held is None else values.held
-    return held if values.valued is None else held[values.valued]
+        codes = _codes_of_each(kind, chosen) + np.uint8(_PLAIN + 1)
+    if valued is not None:
+        own = np.zeros(len(valued), np.uint8)
+        own[valued] = codes
+        codes = own
+    return values.spread(codes), ways
 
 
 def _codes_of_each(kind: str, values: ParsedValues) -> Codes:
