@@ -28,17 +28,19 @@ SPELLINGS = [
     if written == "as usual" or open_transport(version, PLAIN).transport == "json"
 ]
 """An Avro record has no escapes."""
-PARTS = 3
-"""Drifts of a version are tried in so many cases, of which a default run takes one."""
+PARTS, TEXT_PARTS = 5, 12
+"""Drifts of a version, and texts that others ask for, are tried in so many cases, of which a default run takes one."""
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(4 * PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize(("version", "written"), SPELLINGS, ids=str)
-def test_both_paths_agree_on_drift_in_each_discriminator(version, written):
+def test_both_paths_agree_on_drift_in_each_discriminator(version, written, part):
     wire = open_transport(version, PLAIN)
     more = [with_escapes] if written == "with escapes" else []
     messages = rendered(version.reference, EACH, seed=5, snapshot=2, controls=5)
-    values = [value for edit in drifts_of(version).values() for value in edited(wire, messages, edit, *more)]
+    drifts = [*drifts_of(version).values()][part::PARTS]
+    values = [value for edit in drifts for value in edited(wire, messages, edit, *more)]
     validations = [scope_of(version.subject), scope_of(version.reference)]
     expected = [by_reference(validations, value) for value in values]
 
@@ -47,15 +49,16 @@ def test_both_paths_agree_on_drift_in_each_discriminator(version, written):
         found += differences(FastValidator(validation), values, [verdicts[place] for verdicts in expected])
 
     assert not found, report(found)
-    assert {verdict.outcome for verdicts in expected for verdict in verdicts} - {"conforming", "control"}
+    if wire.transport == "json":  # of an Avro record some parts hold no drift: it has all its members
+        assert {verdict.outcome for verdicts in expected for verdict in verdicts} - {"conforming", "control"}
 
 
-@pytest.mark.one_in(4 * PARTS)
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.one_in(4 * TEXT_PARTS)
+@pytest.mark.parametrize("part", range(TEXT_PARTS))
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_paths_agree_on_texts_that_other_subjects_ask_for(version, part):
     wire = open_transport(version, PLAIN)
-    edits = texts_of_others(version, VERSIONS)[part::PARTS]
+    edits = texts_of_others(version, VERSIONS)[part::TEXT_PARTS]
     assert edits
     each = [edited(wire, rendered(version.reference, EACH, seed=7), edit) for edit in edits]
     values = [value for alike in zip(*each, strict=True) for value in alike]

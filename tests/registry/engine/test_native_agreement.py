@@ -28,7 +28,7 @@ from values_alone import read_alone
 from written_reports import build_report
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.engine.columns.form_parts import validate_part
+from cdc_contracts.registry.core.engine.columns.form_parts import validate_parts
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import lay_out
@@ -64,6 +64,8 @@ pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was comp
 LONG = os.environ.get("CDC_CONTRACTS_BYTES") == "all"
 MOST = 4_000 if LONG else 14
 """So many changed messages of each version."""
+GOOD = 40 if LONG else 16
+"""So many unchanged ones besides its samples."""
 OPTIONS = ReadingOptions(tables=WITH_TABLES.tables, parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
 HOSTILE = (
     b"", b" ", b"{", b"}", b"{}", b"{ }", b"[]", b"null", b"\xef\xbb\xbf{}", b'{"', b'{"a', b'{"a"', b'{"a":', b'{"a":1',
@@ -79,7 +81,7 @@ PARTS = (
 
 def good_of(version) -> list[bytes]:
     own = [value for value in samples(version) if value]
-    return own + rendered(version.reference, 40, seed=7, controls=5, reading_options=OPTIONS)
+    return own + rendered(version.reference, GOOD, seed=7, controls=5, reading_options=OPTIONS)
 
 
 def changed_of(version, total: int) -> list[bytes]:
@@ -267,7 +269,7 @@ def test_flags_and_texts_of_scanned_values_are_those_of_the_form(form, data):
     part = ScannedPart(column, kinds)
     texts, flags = zip(*(read_alone(use, sent_value(value)) for value in values), strict=True)
     for wanted in (True, False):
-        mine, written = validate_part(part, use, texts=wanted)
+        mine, written = validate_parts([(part, use)], texts=wanted)[0]
         assert list(zip(values, flags_of(mine, values), strict=True)) == list(zip(values, flags, strict=True))
         assert written is None or list(zip(values, written.to_pylist(), strict=True)) == list(
             zip(values, texts, strict=True)
@@ -295,7 +297,7 @@ def test_flags_and_texts_of_scanned_values_are_those_of_the_form(form, data):
 )
 def test_usual_values_of_named_records_are_decided_and_written_without_the_form(form, sent, canonical):
     use, column = FormUse(FORMS[form], Context(), lenient=False), column_of([(TEXT, sent), (NULL, "null")], "text")
-    flags, undecided = check_values(column, use)
+    flags, undecided = check_values([(column, use)])[0]
     written, unwritten = write_values(column, use, flags)
     assert (flags, undecided.tolist(), unwritten.tolist()) == (None, [], [])
     assert written.to_pylist() == [canonical, None]

@@ -38,11 +38,11 @@ from cdc_contracts.registry.core.values import FORMS, Number
 VERSIONS = list(CATALOGUE.all_versions())
 OF_JSON = [version for version in VERSIONS if version.meaning.transport == "json"]
 LONG = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
-ROWS = 1000 if LONG else 20
+ROWS = 1000 if LONG else 10
 TWICE = 100 if LONG else 5
 """So many rows are shown to both validators."""
-EVERY = 1 if LONG else 61
-TURNS = 1 if LONG else 4
+EVERY = 1 if LONG else 127
+TURNS = 1 if LONG else 9
 """A column of a version is given one of so many wrong values, another version others."""
 LONGEST = 15
 """So many digits a float keeps."""
@@ -169,7 +169,7 @@ def test_every_value_form_drift_is_refused_by_the_schema_alone(version):
     drifter = Drifter(version, terms_of(TABLE), "value-form")
     validator = ReferenceValidator(version, terms_of(TABLE))
     shown = 0
-    for event in events(version, 40):
+    for event in events(version, 1000 if LONG else 15):
         value = drifter.render(event) if event.before is not event.after else None
         message = None if value is None else validator.wire.open(value)
         if message is not None and validator.validate(message).opinion.errors:

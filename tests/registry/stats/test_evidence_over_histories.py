@@ -23,7 +23,7 @@ from history_oracles import (
 from row_changes import SourceHabits
 from topic_delivery import DeliveryHabits
 
-SHORT, LONG = 40, 500
+SHORT, LONG = 25, 500
 AMOUNTS = [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.nightly)]
 
 
@@ -48,7 +48,7 @@ def test_no_history_is_accused_under_its_own_version_and_few_are_in_doubt(amount
 
 
 @pytest.mark.parametrize(
-    "amount", [pytest.param(25, id="short"), pytest.param(200, id="long", marks=pytest.mark.nightly)]
+    "amount", [pytest.param(15, id="short"), pytest.param(200, id="long", marks=pytest.mark.nightly)]
 )
 def test_a_switch_in_mid_topic_is_published_without_one_row_exchanged_and_little_left_open(amount):
     outcomes = {one.seed: one.outcome for one in judge_switched(range(amount)) if one.is_placed}

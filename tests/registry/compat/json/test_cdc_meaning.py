@@ -27,7 +27,7 @@ from cdc_contracts.registry.core.schema.schema_documents import JSON, SchemaDocu
 EACH = 250
 TOGETHER = 50
 """Pairs that are compared in one process with limits: starting one takes longer than comparing a pair."""
-PAIRS = int(os.environ.get("CDC_MEANING_PAIRS", "750"))
+PAIRS = int(os.environ.get("CDC_MEANING_PAIRS", "250"))
 SEED = int(os.environ.get("CDC_MEANING_SEED", "31"))
 SHARE = 0.105
 """The share of these pairs that the comparison leaves undecided, measured on 16,750 of them: 0.102, and what chance adds."""
