@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
@@ -48,14 +49,11 @@ class JoinedStretches:
         return found[2]
 
 
+@dataclass(frozen=True, eq=False)
 class RowWays(Generic[Way]):
     """The way of each column of some rows, None for a column without a value; its hash is made once."""
 
-    __slots__ = ("_hash", "columns", "hold_values")
-
-    def __init__(self, columns: tuple[tuple[str, Way | None], ...]) -> None:
-        self.columns, self._hash = columns, hash(columns)
-        self.hold_values = any(way is not None for _, way in columns)
+    columns: tuple[tuple[str, Way | None], ...]
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, RowWays) and self.columns == other.columns)
@@ -64,7 +62,16 @@ class RowWays(Generic[Way]):
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RowWays, (self.columns,)
+        return RowWays, (self.columns,)  # a hash is not the same in another process
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.columns)
+
+    @cached_property
+    def hold_values(self) -> bool:
+        """Whether some column has a value."""
+        return any(way is not None for _, way in self.columns)
 
 
 @dataclass(eq=False)

@@ -31,13 +31,20 @@ class MemberKinds:
 
     def key_of(self, pointer: str, value: Any) -> Any:
         """Return the part of a value in a grouping key."""
+        listed = self._listed.get(pointer)
         kind = type(value)
-        listed = self._listed.get(pointer) if kind is str or kind in _NUMBERS else None
-        if listed is None or listed.hold(value) or (kind is str and is_known(value, self._catalogue)):
+        if listed is None or not (kind is str or _is_whole(value)) or listed.hold(value):
             return key_of_value(value)
+        if kind is str and is_known(value, self._catalogue):
+            return value
         return ("unlisted", kind, describe_shape(value))
 
 
 def key_of_value(value: Any) -> Any:
     """Return a value as a key of its own: 1 is True to a dictionary, but not to a contract."""
     return (type(value), str(value)) if type(value) in _NUMBERS else value
+
+
+def _is_whole(value: Any) -> bool:
+    """Return whether a value is a number of digits alone: what is shown of others may not follow from their token."""
+    return type(value) in _NUMBERS and str(value).lstrip("-").isdigit()
