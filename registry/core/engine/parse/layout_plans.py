@@ -13,7 +13,7 @@ from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.relations import is_number, relations_of
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import AskedColumn, ImagePlan, LayoutPlan, TypePlan
-from cdc_contracts.registry.core.engine.parse.listed_members import list_members
+from cdc_contracts.registry.core.engine.parse.listed_codes import list_members
 from cdc_contracts.registry.core.engine.parse.schema_members import (
     bounded_collections,
     image_properties,

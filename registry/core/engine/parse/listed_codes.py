@@ -1,4 +1,4 @@
-"""Listed members: the discrete members of a subject of which only the listed values differ to any version."""
+"""Listed codes: the values that versions of a subject list for discrete members, of which no others differ."""
 
 from __future__ import annotations
 
