@@ -2,7 +2,8 @@
 
 CPU nanoseconds for each byte, audited and decoded, and how many times that of the standard topic: one table of twelve
 columns in one partition. The topics take turns in rounds, each with the median of its rounds and their range. A new
-table in every message is one that no batch before has had either.
+table or column in every message is one that no batch before has had either; with a new column nothing is of a known
+shape.
 """
 
 from __future__ import annotations
@@ -28,20 +29,27 @@ from cdc_contracts.registry.core.validate.validation_context import open_validat
 
 NUMBER = "0000000"
 """Stands in the name of the table for the number of one, so that a message is rendered once for all of them."""
+COLUMN = "9999999"
+"""The same in the name of a column."""
 AGAIN = 25
 """So often each of the twelve columns is there in a wide table."""
+DIALECTS = ["oms-community/canal@2", "debezium/json@4", "oms-community/default@2"]
 LONG, LONG_TEXT = b"LONG", "ein längerer Text, ".encode() * 50_000
 
 
 @dataclass(frozen=True)
 class Topic:
-    """How a topic differs from the standard one; `tables` 0 stands for a new one in every message."""
+    """How a topic differs from the standard one; `tables` 0 stands for a new one in every message.
+
+    With `fresh` every message has a column of its own.
+    """
 
     messages: int = 20_000
     tables: int = 1
     partitions: int = 1
     wide: bool = False
     long: bool = False
+    fresh: bool = False
 
 
 TOPICS = {
@@ -53,6 +61,7 @@ TOPICS = {
     "1 MB values": Topic(messages=24, long=True),
     "new tables, 200 partitions": Topic(tables=0, partitions=200),
     "new tables, 200 partitions, 300 columns": Topic(messages=1_000, tables=0, partitions=200, wide=True),
+    "a new column in every message": Topic(messages=1_000, fresh=True),
 }
 
 
@@ -60,7 +69,7 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--rounds", type=int, default=5)
     asked.add_argument("--topics", default=",".join(map(str, range(len(TOPICS)))), help="their numbers from 0")
-    asked.add_argument("dialects", nargs="*", default=["oms-community/canal@2", "oms-community/default@2"])
+    asked.add_argument("dialects", nargs="*", default=DIALECTS)
     options = asked.parse_args()
     wanted = [[*TOPICS][int(number)] for number in options.topics.split(",")]
     print(f"fast validator: {describe_native()}")
@@ -121,6 +130,8 @@ def table_of(topic: Topic) -> SourceTable:
     types = ORDERS.types
     if topic.wide:
         types = {f"{name}_{again}" if again else name: type_ for again in range(AGAIN) for name, type_ in types.items()}
+    if topic.fresh:
+        types = {f"customer_{COLUMN}" if name == "customer" else name: type_ for name, type_ in types.items()}
     return replace(ORDERS, name=f"orders_{NUMBER}", types=types)
 
 
@@ -128,7 +139,9 @@ def make_batches(topic: Topic, values: list[bytes], turn: int) -> Iterator[pa.Re
     """Yield the batches of a topic; in another turn, a topic of a new table in every message has others."""
     first = turn * len(values)
     named = [
-        value.replace(NUMBER.encode(), f"{(number % topic.tables if topic.tables else first + number):07}".encode())
+        value.replace(
+            NUMBER.encode(), f"{(number % topic.tables if topic.tables else first + number):07}".encode()
+        ).replace(COLUMN.encode(), f"{first + number:07}".encode())
         for number, value in enumerate(values)
     ]
     for start in range(0, len(named), BATCH):

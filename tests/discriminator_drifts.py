@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -11,7 +12,10 @@ from mutations import DROP, Token, get, replaced, written
 
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.message import transport
 from cdc_contracts.registry.core.message.transport import Transport
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.core.values import Number
 
 Edit = Callable[[Any], Any]
@@ -23,7 +27,7 @@ OTHERS = {"another text": "zz_other", "a number": Number("7"), **GONE}
 def drifts_of(version: Version) -> dict[str, Edit]:
     """Return the edits of messages of a version that break its op code, or one test of its discriminators."""
     op = version.meaning.envelope.op.at
-    edits: dict[str, Edit] = {f"op is {what}": _put(op, value) for what, value in OTHERS.items()}
+    edits: dict[str, Edit] = {f"op is {what}": put(op, value) for what, value in OTHERS.items()}
     for test in _tests_of(version):
         edits |= {f"{how} {at} is {what}": edit for how, at, what, edit in _broken(test)}
     return edits
@@ -38,7 +42,7 @@ def texts_of_others(version: Version, versions: Iterable[Version]) -> list[Edit]
             if place is not None:
                 texts = test.get("values") or [test["value"]]
                 asked.setdefault(place, {"zz_other": None}).update(dict.fromkeys(texts))
-    return [_put(at, text) for at, texts in asked.items() for text in texts]
+    return [put(at, text) for at, texts in asked.items() for text in texts]
 
 
 def _tests_of(version: Version) -> list[dict[str, Any]]:
@@ -49,22 +53,22 @@ def _broken(test: dict[str, Any]) -> Iterator[tuple[str, str, str, Edit]]:
     [(how, at)] = [item for item in test.items() if item[0] not in ("value", "values", "at", "then", "trailing-bytes")]
     if how in ("present", "equals", "in"):
         broken = GONE if how == "present" else OTHERS
-        yield from ((how, at, what, _put(at, value)) for what, value in broken.items())
+        yield from ((how, at, what, put(at, value)) for what, value in broken.items())
     elif how in ("absent", "unset"):
-        yield from ((how, at, what, _put(at, value)) for what, value in {"text": "x", "object": {"a": "x"}}.items())
+        yield from ((how, at, what, put(at, value)) for what, value in {"text": "x", "object": {"a": "x"}}.items())
     elif how == "not-in":
-        yield from ((how, at, value, _put(at, value)) for value in test["values"])
+        yield from ((how, at, value, put(at, value)) for value in test["values"])
     elif how == "prefix-of":
-        yield how, at, "another text", _put(at, "zz_other")
+        yield how, at, "another text", put(at, "zz_other")
     elif how == "not-prefix-of":
         yield how, at, "that text", partial(_begin_with, at, split_pointer(test["at"]), test["then"])
 
 
 def _begin_with(at: str, head: tuple[str, ...], then: str, message: Any) -> Any:
-    return _put(at, f"{get(message, head)}{then}1")(message)
+    return put(at, f"{get(message, head)}{then}1")(message)
 
 
-def _put(at: str, value: Any) -> Edit:
+def put(at: str, value: Any) -> Edit:
     """Return the edit that sets a member where it stands in an object; other messages stay as they are."""
     parts = split_pointer(at)
 
@@ -97,3 +101,23 @@ def edited(wire: Transport, values: list[bytes], *edits: Edit) -> list[bytes]:
             message = edit(message)
         found.append(written(wire, partial(lambda one: one, message)) or value)
     return found
+
+
+def count_looks(monkeypatch):
+    """Count the messages that subjects examine together, those that are parsed one by one, and those validated so."""
+    looks = Counter()
+
+    def counted(owner, name, count_of):
+        whole = getattr(owner, name)
+
+        def counting(*args, **options):
+            what, count = count_of(args)
+            looks[what] += count
+            return whole(*args, **options)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    counted(FastValidator, "_examine", lambda args: ("examined", len(args[1])))
+    counted(transport, "parse_message", lambda args: ("parsed", 1))
+    counted(ReferenceValidator, "validate", lambda args: ("validated", 1))
+    return looks

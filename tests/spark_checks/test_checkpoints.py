@@ -26,6 +26,7 @@ from cdc_contracts.registry.core.contract.table_selection import Selection
 from cdc_contracts.registry.core.detect.detection import read_detection
 from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
 from cdc_contracts.registry.core.detect.topic_samples import find_validation
+from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
 from cdc_contracts.registry.core.stats.tally import Tally
@@ -333,3 +334,19 @@ def test_figures_have_no_more_series_than_a_bound():
     }
     assert len(reported) == MOST_PARTITIONS + 1
     assert reported[("partition", ""), ("topic", "(others)")] == 50
+
+
+def test_totals_of_few_rows_of_a_table_in_a_dialect_without_types_are_read_again():
+    values = rendered("oms-community/default@2", 3)
+    batch = pa.RecordBatch.from_pydict({
+        "value": pa.array(values, pa.binary()),
+        "topic": ["t"] * 3,
+        "partition": pa.array([0] * 3, pa.int32()),
+        "offset": pa.array(range(3), pa.int64()),
+    })  # fmt: skip
+    tally = Kernel(scope_of("oms-community/default@2")).audit(batch)
+    assert tally.statistics.writing.whole
+
+    read = read_rolling(write_rolling(Rolling({}, tally)))
+
+    assert read.tally.statistics.writing == tally.statistics.writing

@@ -33,10 +33,16 @@ def show_known(text: str, version: Version) -> str:
 
 def is_known(text: str, catalogue: Catalogue) -> bool:
     """Return whether a text is a verb, a code of some contract, or the name of a type, whatever its length."""
-    return text.lower() in _VERBS or text in _codes_of(catalogue) or _type_name(text) in _types_of(catalogue)
+    codes, types = _vocabulary(catalogue)
+    return text in codes or text.lower() in _VERBS or _type_name(text) in types
 
 
 @lru_cache(8)
+def _vocabulary(catalogue: Catalogue) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the codes and the names of types of all contracts."""
+    return _codes_of(catalogue), _types_of(catalogue)
+
+
 def _codes_of(catalogue: Catalogue) -> frozenset[str]:
     return frozenset(code for version in catalogue.all_versions() for code in _codes_in(version))
 
@@ -63,7 +69,6 @@ def _codes_of_schema(schema: Any) -> Iterator[str]:
             yield from _codes_of_schema(below)
 
 
-@lru_cache(8)
 def _types_of(catalogue: Catalogue) -> frozenset[str]:
     return frozenset(
         _type_name(name)
@@ -76,4 +81,6 @@ def _types_of(catalogue: Catalogue) -> frozenset[str]:
 
 
 def _type_name(text: str) -> str:
+    if text.isascii() and text.isalnum():
+        return text.upper()  # there is nothing to leave out
     return " ".join(_SIGN.sub("", drop_parameters(text).upper()).replace("_", " ").split())

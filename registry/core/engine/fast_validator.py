@@ -54,6 +54,7 @@ from cdc_contracts.registry.core.engine.group.group_splits import split_by_claim
 from cdc_contracts.registry.core.engine.group.record_grouping import VerdictGroup, group_records
 from cdc_contracts.registry.core.engine.group.refusals import Refusals
 from cdc_contracts.registry.core.engine.group.subject_claims import Claims, may_be_of
+from cdc_contracts.registry.core.engine.group.unlisted_values import MemberKinds
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.layouts.layout_parts import Layout
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
@@ -182,7 +183,7 @@ class FastValidator:
                 stated = self._keys.read(decoded_batch, columns, _keys_of(keys, decoded_batch))
                 value_flags += stated.flags
                 coded = stated.coded
-            groups = group_records(decoded_batch, self._plan, value_flags, self._plain_names, coded)
+            groups = group_records(decoded_batch, self._plan, value_flags, self._plain_names, self._member_kinds, coded)
             batch_tables = None
             if self._plain_names:
                 reading_options = self.validation.reading_options
@@ -219,6 +220,11 @@ class FastValidator:
         if self._plan is None or self.validation.reading_options.tables:
             return frozenset()
         return self._plan.plain_names
+
+    @cached_property
+    def _member_kinds(self) -> MemberKinds:
+        listed = {} if self._plan is None else self._plan.listed
+        return MemberKinds(listed, self._claims.asked_texts, self.validation.catalogue)
 
     @cached_property
     def _compares_blocks(self) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.json_messages import kind_of
-from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
+from cdc_contracts.registry.core.stats.column_ways import ColumnWays, JoinedStretches, WrittenTable
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.values import Number
 
@@ -119,18 +119,22 @@ class ColumnWriting(ColumnWays[Writing]):
         }
 
     @staticmethod
-    def count(column: Column, way: Writing, stretch: Stretch) -> None:
-        """Count values of a column; the stretch is not changed, since the other columns of its rows share it."""
+    def count(column: Column, way: Writing, stretch: Stretch, joined: JoinedStretches) -> None:
+        """Count values of a column; no stretch is changed, since the other columns of its rows share it."""
+        known = column.get(way)
+        if len(column) == 1 and known is not None:
+            column[way] = joined.join(known, stretch)
+            return
         if not column:
             column[way] = stretch
             return
         plain = Writing(way.kind)
         if way.layout and plain in column:
             way = plain
-        column[way] = column[way].joined(stretch) if way in column else stretch
+        column[way] = joined.join(column[way], stretch) if way in column else stretch
         if not way.layout:
             for other in [one for one in column if one.kind == way.kind and one.layout]:
-                column[plain] = column[plain].joined(column.pop(other))
+                column[plain] = joined.join(column[plain], column.pop(other))
 
 
 def column_key(rows: WrittenTable, name: str) -> Hashable:

@@ -26,7 +26,10 @@ class SourceKinds:
     def add(self, kind: SourceKind, stretch: Stretch) -> None:
         """Count some messages."""
         known = self.seen.get(kind)
-        self.seen[kind] = stretch.copy() if known is None else known.joined(stretch)
+        if known is None:
+            self.seen[kind] = stretch.copy()
+        else:
+            known.add(stretch)
 
     def merge(self, other: SourceKinds) -> None:
         """Count the messages of another part of a run."""

@@ -32,6 +32,8 @@ def describe_shape(value: Any) -> str:
     Each ASCII digit becomes 9, each ASCII letter a, other printable ASCII stays, anything else becomes x;
     after 40 characters comes an ellipsis.
     """
+    if type(value) is str and len(value) <= WIDTH:
+        return value.translate(_STAND_INS)
     if isinstance(value, bool):
         return "aaaa" if value else "aaaaa"
     if isinstance(value, list | dict):

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 from both_paths import SUBJECTS, VERSIONS, by_reference, differences, report
-from discriminator_drifts import drifts_of, edited, texts_of_others, with_escapes
+from discriminator_drifts import count_looks, drifts_of, edited, texts_of_others, with_escapes
 from topics import CATALOGUE, PLAIN, rendered, scope_of
 
 from cdc_contracts.registry.core.contract.discriminators import all_hold
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
-from cdc_contracts.registry.core.message import transport
 from cdc_contracts.registry.core.message.transport import open_transport
-from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 
 EACH = 10
 """Messages with one drift: more than are asked for one by one whether another subject claims them."""
@@ -102,23 +98,3 @@ def test_messages_that_drift_in_a_discriminator_cost_no_more_than_a_look_by_each
 def may_claim(message, subject):
     """Say whether the discriminators of a subject hold for a message."""
     return any(all_hold(version.meaning.discriminators, message) for version in CATALOGUE.versions(subject))
-
-
-def count_looks(monkeypatch):
-    """Count the messages that subjects examine together, those that are parsed one by one, and those validated so."""
-    looks = Counter()
-
-    def counted(owner, name, count_of):
-        whole = getattr(owner, name)
-
-        def counting(*args, **options):
-            what, count = count_of(args)
-            looks[what] += count
-            return whole(*args, **options)
-
-        monkeypatch.setattr(owner, name, counting)
-
-    counted(FastValidator, "_examine", lambda args: ("examined", len(args[1])))
-    counted(transport, "parse_message", lambda args: ("parsed", 1))
-    counted(ReferenceValidator, "validate", lambda args: ("validated", 1))
-    return looks

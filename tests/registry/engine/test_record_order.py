@@ -30,6 +30,7 @@ from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
 from cdc_contracts.registry.core.engine.group.observed_shapes import findings_by_record
 from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.stats.column_ways import ColumnWays
 from cdc_contracts.registry.core.stats.finding_tallies import FindingTally
 from cdc_contracts.registry.core.stats.range_evidence import RangeEvidence, VersionProof
 from cdc_contracts.registry.core.stats.row_changes import RowChanges
@@ -245,6 +246,8 @@ def parts_of(tally: Tally) -> dict[str, Any]:
 
 
 def flat(value: Any, at: str = "") -> dict[str, Any]:
+    if isinstance(value, ColumnWays):  # compared by what it says of columns, not by how it keeps that
+        return {f"{at}seen": value.seen, f"{at}cut": value.cut}
     found: dict[str, Any] = {}
     for one in fields(value):
         inner = getattr(value, one.name)

@@ -1,6 +1,7 @@
 """Columns without a type whose form changes in mid-stream: reported with the onset, in any order of the records."""
 
 import json
+import pickle
 import random
 from functools import cache
 
@@ -16,8 +17,10 @@ from written_reports import build_report
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.statistics.written_columns import _codes_of_each, _layouts_of_texts
-from cdc_contracts.registry.core.stats.column_writing import Writing, layout_of, layout_of_token
+from cdc_contracts.registry.core.stats.column_ways import JoinedStretches, RowWays, WrittenTable
+from cdc_contracts.registry.core.stats.column_writing import ColumnWriting, Writing, layout_of, layout_of_token
 from cdc_contracts.registry.core.stats.partition_tallies import Source
+from cdc_contracts.registry.core.stats.position_sequences import Point, Stretch
 from cdc_contracts.registry.core.stats.reference_tally import account
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import open_validation
@@ -279,3 +282,41 @@ def test_a_column_that_was_sent_as_text_once_has_its_numbers_looked_at_all_the_s
     reported = findings_of(report_of(total, f"{subject}@1"))
     assert {one["class"] for one in reported.values()} == {"other-version"}
     assert reported["/postStruct/seen"]["expected"].startswith("epoch-seconds-integer")
+
+
+def test_rows_that_are_alike_in_all_columns_are_counted_as_column_by_column_in_any_order():
+    draw = random.Random(4)
+    tables = [WrittenTable("t", 0, name, "s/d", loaded=False, at="/data", typed=False) for name in ("a", "b", "c")]
+    ways = [None, Writing("text"), Writing("text", "digits"), Writing("number")]
+    records = [
+        (draw.choice(tables), tuple((name, draw.choice(ways)) for name in ("x", "y", "z")), offset)
+        for offset in range(200)
+    ]
+    by_column = ColumnWriting()
+    for table, row, offset in records:
+        by_column.add_ways(table, row, stretch_at(offset))
+    for _ in range(4):
+        draw.shuffle(records)
+        parts = [ColumnWriting(), ColumnWriting(), ColumnWriting()]
+        for place, (table, row, offset) in enumerate(records):
+            if place % 11 == 0:
+                parts[place % 3].add_ways(table, row, stretch_at(offset))
+            else:
+                parts[place % 3].add_rows(table, RowWays(row), stretch_at(offset), JoinedStretches())
+        whole = ColumnWriting()
+        for part in parts:
+            whole.merge(pickle.loads(pickle.dumps(part)))
+
+        assert whole == by_column
+        assert [*whole.turns()] == [*by_column.turns()] != []
+
+
+def test_a_table_whose_rows_hold_no_values_is_not_among_those_that_are_written():
+    writing = ColumnWriting()
+    table = WrittenTable("t", 0, "a", "s/d", loaded=False, at="/data", typed=False)
+    writing.add_rows(table, RowWays((("x", None),)), stretch_at(0), JoinedStretches())
+    assert writing.seen == {}
+
+
+def stretch_at(offset):
+    return Stretch(1, Point(offset, None), Point(offset, None), {"s/d@1": 1}, {"I": 1})

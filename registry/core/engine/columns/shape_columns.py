@@ -27,6 +27,9 @@ from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 _KIND_DECODERS: Final = {"text": decoder_kinds.TEXT, "number": decoder_kinds.RAW, "boolean": decoder_kinds.BOOL}
 
+_MOST_TYPES: Final = 4096
+"""Types whose columns are remembered; beyond that, they are forgotten together."""
+
 
 class ShapeColumns:
     """Makes the columns of shapes within a validation context, from their types, table contracts or values."""
@@ -35,6 +38,7 @@ class ShapeColumns:
         self._validation, self._plan = validation, plan
         self._validators = validation.validators
         self._kind_uses: dict[ValueMapping, tuple[FormUse, ...]] = {}
+        self._typed: dict[Any, tuple[str, tuple[FormUse | None, ...]]] = {}
 
     def make_columns(
         self, types: dict[str, str] | None, names: tuple[Any, ...], defaults: Mapping[str, str]
@@ -50,11 +54,24 @@ class ShapeColumns:
 
     def _typed_column(self, name: str, source_type: str, names: tuple[Any, ...], default: str | None) -> LayoutColumn:
         table = self._table_of(names)
-        declared = table.types.get(name) if table is not None else None
+        if table is None:
+            key = source_type, names[-1] if self._plan is not None and self._plan.by_kind else None, default
+            if key not in self._typed:
+                if len(self._typed) >= _MOST_TYPES:
+                    self._typed.clear()
+                self._typed[key] = self._read_typed(source_type, names, None, default)
+            return LayoutColumn(name, *self._typed[key])
+        declared = table.types.get(name)
+        decoder, uses = self._read_typed(source_type, names, declared, default)
+        return LayoutColumn(name, decoder, uses, never_null=declared is not None and not table.may_be_null(name))
+
+    def _read_typed(
+        self, source_type: str, names: tuple[Any, ...], declared: str | None, default: str | None
+    ) -> tuple[str, tuple[FormUse | None, ...]]:
+        """Return the decoder of a column of a type, and how each version reads its values."""
         uses = tuple(self._use(validator, source_type, names, declared, default) for validator in self._validators)
         wanted = [decoder_kinds.decoder_of_form(use.form) for use in uses if use is not None]
-        decoder = decoder_kinds.join_decoders(wanted) if len(wanted) == len(uses) else decoder_kinds.WIDE
-        return LayoutColumn(name, decoder, uses, never_null=declared is not None and not table.may_be_null(name))  # type: ignore[union-attr]
+        return decoder_kinds.join_decoders(wanted) if len(wanted) == len(uses) else decoder_kinds.WIDE, uses
 
     def make_column(self, shape: RowShape, name: str, value: Any) -> LayoutColumn:
         """Return a column that the shape's types do not list, by its first value."""

@@ -37,6 +37,8 @@ class CommonMembers:
         if any(relation.places == places and relation.then == then for relation in self._plan.relations):
             return Alike.VALUE
         common = min(map(self.at, places), default=Alike.VALUE)
+        if not asked_texts([test]) and not self._plan.listed.keys().isdisjoint(places):
+            common = min(common, Alike.KIND)  # values that nobody lists are alike to tests of texts alone
         return Alike.VALUE if common is Alike.KIND and any(map(self._is_text_flagged, asked_texts([test]))) else common
 
     def _is_text_flagged(self, pointer: str) -> bool:

@@ -8,26 +8,31 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.core.engine.group.unlisted_values import MemberKinds, key_of_value
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.layouts.decoder_kinds import Odd, Unfit, outline_of
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import Coded, ParsedColumn
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
-from cdc_contracts.registry.core.values import Number
 
-_NUMBERS: Final = frozenset({int, float, Number})
 _LARGE: Final = 2**40
 
 
 def find_grouping_keys(
-    decoded_batch: DecodedBatch, plan: LayoutPlan, plain_names: Collection[str], kafka_keys: Coded | None = None
+    decoded_batch: DecodedBatch,
+    plan: LayoutPlan,
+    plain_names: Collection[str],
+    member_kinds: MemberKinds,
+    kafka_keys: Coded | None = None,
 ) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
     """Return the grouping key of each record as its place among the distinct keys, and those.
 
     Of plain names it has only how they are built. `kafka_keys` is what the keys of the records state, as a part.
     """
     parts = [
-        _part_of_names(values) if pointer in plain_names else _discrete(decoded_batch, pointer, values, plan)
+        _part_of_names(values)
+        if pointer in plain_names
+        else _discrete(decoded_batch, pointer, values, plan, member_kinds)
         for pointer, values in decoded_batch.members.items()
     ]
     parts += [_coded(*states.by_kind) for states in decoded_batch.states.values()]
@@ -70,19 +75,16 @@ def _part_of_names(values: ParsedColumn) -> Coded:
 def _build_of(name: Any) -> Any:
     if type(name) is str:
         return ("name", *map(bool, name.split("."))) if "." in name else ("name", bool(name))
-    return _named(name)
+    return key_of_value(name)
 
 
-def _named(value: Any) -> Any:
-    """Return a value as a key of its own: 1 is True to a dictionary, but not to a contract."""
-    return (type(value), str(value)) if type(value) in _NUMBERS else value
-
-
-def _discrete(decoded_batch: DecodedBatch, pointer: str, values: ParsedColumn, plan: LayoutPlan) -> Coded:
-    """Return the part of a member in the key: its value, or only its kind; of lists and objects the kinds inside."""
+def _discrete(
+    decoded_batch: DecodedBatch, pointer: str, values: ParsedColumn, plan: LayoutPlan, member_kinds: MemberKinds
+) -> Coded:
+    """Return the part of a member in the key: its value as far as it matters, or only its kind, at every depth."""
     if pointer in plan.discrete:
         codes, found = values.distinct
-        return _coded(codes, [_named(value) for value in found])
+        return _coded(codes, [member_kinds.key_of(pointer, value) for value in found])
     if values.decoder == decoder_kinds.RAW:
         return _outlines(decoded_batch, values)
     if pointer in plan.filled:

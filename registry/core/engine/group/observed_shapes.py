@@ -33,10 +33,7 @@ def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool
     With `values` the values themselves, cut to the length of a shape.
     """
     if values and finding.name == "unknown-enum":
-        result = observed_code(
-            record_group.cached_verdict.readings[0], finding
-        )  # such codes separate record groups: all records here have the same
-        return None if result is None else [result] * len(record_group.positions)
+        return _observed_codes(record_group, finding)
     if finding.name != "value-form" or finding.rule == rule_id("value-form", TIME_UNIT):
         return None
     place = _column_at(record_group, finding.path)
@@ -68,6 +65,16 @@ def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool
     describe = show_code if values else describe_shape
     shapes = [one and describe(one) for one in tokens]
     return [finding.observed if shape is None else shape for shape in shapes]
+
+
+def _observed_codes(record_group: RecordGroup, finding: Finding) -> list[str] | None:
+    """Return the unknown code of each record; one that is not read as a member is the same in all of them."""
+    codes = record_group.member(finding.path)
+    if codes is None or bytes in set(map(type, codes)):
+        result = observed_code(record_group.cached_verdict.readings[0], finding)
+        return None if result is None else [result] * len(record_group.positions)
+    texts = [_as_text(code) if type(code) in (str, int, Number) else None for code in codes]
+    return [finding.observed if text is None else show_code(text) for text in texts]
 
 
 def observed_kinds(record_group: RecordGroup, finding: Finding, *, values: bool = False) -> Counter[str] | None:

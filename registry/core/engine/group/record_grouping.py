@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.columns.value_flags import Mask, ValueFlag
 from cdc_contracts.registry.core.engine.group.grouping_keys import find_grouping_keys
+from cdc_contracts.registry.core.engine.group.unlisted_values import MemberKinds
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import Coded
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
@@ -36,13 +37,14 @@ def group_records(
     plan: LayoutPlan,
     value_flags: Sequence[tuple[ValueFlag, Mask]],
     plain_names: Collection[str],
+    member_kinds: MemberKinds,
     kafka_keys: Coded | None = None,
 ) -> list[VerdictGroup]:
     """Return the records of a batch by key and flags, leaving out those only the reference may validate.
 
     Records that differ in plain names alone are of one group. `kafka_keys` is what the keys of the records state.
     """
-    codes, grouping_keys = find_grouping_keys(decoded_batch, plan, plain_names, kafka_keys)
+    codes, grouping_keys = find_grouping_keys(decoded_batch, plan, plain_names, member_kinds, kafka_keys)
     used = [(value_flag, mask) for value_flag, mask in value_flags if mask.any()]
     groups = []
     for positions in _alike(codes, [mask for _, mask in used]):

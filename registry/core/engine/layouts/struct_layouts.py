@@ -29,6 +29,7 @@ from cdc_contracts.registry.core.engine.layouts.layout_parts import (
     Part,
     RowShape,
 )
+from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED, ListedValues
 
 TYPES_FIELD: Final = "types"
 _DECODERS_OF_TYPES: Final = {
@@ -76,7 +77,8 @@ class TypePlan(NamedTuple):
 class LayoutPlan:
     """What the envelopes of a subject's versions have in common, as far as parsing needs it.
 
-    `plain_names` are names of which only the structure can affect a verdict, unless there are table contracts.
+    `plain_names` are names of which only the structure can affect a verdict, unless there are table contracts. Of
+    `discrete` members a verdict may depend on the value, of those in `listed` only if it is listed.
     """
 
     properties: Mapping[str, Any]
@@ -89,6 +91,7 @@ class LayoutPlan:
     plain_names: frozenset[str]
     by_kind: bool
     discrete: frozenset[str]
+    listed: Mapping[str, ListedValues]
     constraints: Mapping[str, tuple[tuple[str, Any], ...]]
     filled: tuple[str, ...]
     whole_seconds_at: tuple[str, ...]
@@ -96,6 +99,11 @@ class LayoutPlan:
     relations: tuple[Relation, ...]
     asked_columns: Mapping[str, AskedColumn]
     """Columns of messages that are rows in which tests of a contract look."""
+
+    def kind_of(self, name: Any) -> Any:
+        """Return a kind of source as the shape of a message depends on it."""
+        listed = self.listed.get(self.names_at[-1])
+        return UNLISTED if listed is not None and type(name) is str and not listed.hold(name) else name
 
     def build(
         self, shape: RowShape, extras: Sequence[str], widened: frozenset[str], *, loose: bool, family: int

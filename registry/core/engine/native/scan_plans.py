@@ -14,6 +14,7 @@ from cdc_contracts.registry.core.common.pointers import join_pointer, split_poin
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.layout_parts import Image, LayoutColumn, Leaf, Nested, Part, RowShape
+from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ARRAY,
@@ -52,12 +53,14 @@ class ScanPlan:
     """Nodes of eight numbers and members of four, as `scanner.c` reads them, and the meaning of each slot.
 
     `expected` has the token of each member that identifies the shape, None if the member must be absent.
-    Where names are `free`, messages of other tables are taken that have the same columns in the same order.
+    Where names are `free`, messages of other tables are taken that have the same columns in the same order. A member
+    that is `unlisted` may have any text.
     """
 
     plan: LayoutPlan
     expected: Mapping[str, bytes | None]
     free: frozenset[str] = frozenset()
+    unlisted: frozenset[str] = frozenset()
     nodes: list[list[int]] = field(default_factory=list)
     members: list[list[int]] = field(default_factory=list)
     names: bytearray = field(default_factory=bytearray)
@@ -105,7 +108,7 @@ class ScanPlan:
             self.slots.append(leaf)
         if leaf.pointer in self.expected:
             return self._literal(leaf.pointer, slot, _NOWHERE)
-        if leaf.pointer in self.free:
+        if leaf.pointer in self.free | self.unlisted:
             return [self._member(leaf.pointer, self._add_node(_LEAF, slot, TEXTS, _NOWHERE, 1), required=True)]
         taken = _TAKEN[leaf.decoder] | (_COLLECTIONS if leaf.decoder == decoder_kinds.RAW else 0)
         return [self._member(leaf.pointer, self._add_node(_LEAF, slot, taken, _NOWHERE, 1), required=False)]
@@ -183,12 +186,11 @@ def make_scan_plan(
     """
     if shape.strict is None:
         raise NoScanPlan
-    expected = {
-        pointer: _token(value)
-        for pointer, value in zip(pointers, shape.key, strict=True)
-        if pointer is not None and pointer not in free
-    }
-    found = ScanPlan(plan, expected, free)
+    named = {pointer: value for pointer, value in zip(pointers, shape.key, strict=True) if pointer is not None}
+    texts = {pointer for pointer in free if isinstance(named.get(pointer, ""), str)}  # others have a null, or no member
+    unlisted = frozenset(pointer for pointer, value in named.items() if value is UNLISTED)
+    expected = {pointer: _token(value) for pointer, value in named.items() if pointer not in texts | unlisted}
+    found = ScanPlan(plan, expected, free, unlisted)
     found.add_message(shape.strict.parts)
     return found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.core.engine.layouts.layout_parts import Layout, Leaf, RowShape
+from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.native.native_interface import buffers_of
 from cdc_contracts.registry.core.engine.native.native_library import is_eager, native_library
@@ -100,7 +101,7 @@ class Scanner:
     def scan_for(self, shape: RowShape, values: MessageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
         """Return the messages of one shape, which is remembered if there are any, and the numbers of the others."""
         found: list[DecodedBatch] = []
-        known = any(one is shape or (self._free and one.strict is shape.strict) for one in self._recent)
+        known = any(one is shape or (self._free and _take_the_same(one, shape)) for one in self._recent)
         if not known and len(numbers) >= self._least:
             numbers = self._scan_into(found, shape, values, numbers)
             if found:
@@ -112,7 +113,7 @@ class Scanner:
         self, found: list[DecodedBatch], shape: RowShape, values: MessageValues, numbers: Numbers
     ) -> Numbers:
         plan = self._compiled(shape)
-        result = None if plan is None else self._run(plan, values, numbers)
+        result = None if plan is None else self._run_unlisted(plan, values, numbers)
         if plan is None or result is None or len(result.taken) < self._least:
             if shape in self._recent:
                 self._recent.remove(shape)
@@ -137,6 +138,24 @@ class Scanner:
         if len(self._plans) > _MOST_PLANS:
             self._plans.popitem(last=False)
         return plan
+
+    def _run_unlisted(self, compiled: _CompiledPlan, values: MessageValues, numbers: Numbers) -> _Found | None:
+        """Scan, for a shape of any unlisted kind of source again without the messages whose kind is listed."""
+        found = self._run(compiled, values, numbers)
+        if found is None or not compiled.plan.unlisted:
+            return found
+        listed = self._have_listed_kinds(compiled, found, values.array)
+        if not listed.any():
+            return found
+        apart = found.taken[listed]
+        rest = self._run(compiled, values, numbers[~np.isin(numbers, apart)])
+        return None if rest is None else replace(rest, left=np.sort(np.concatenate([rest.left, apart])))
+
+    def _have_listed_kinds(self, compiled: _CompiledPlan, found: _Found, array: pa.BinaryArray) -> NDArray[np.bool_]:
+        source, slots = ScannedBytes(self._library, array.buffers()[2]), enumerate(compiled.plan.slots)
+        place, leaf = next((place, part) for place, part in slots if part.pointer in compiled.plan.unlisted)
+        codes, kinds = ScannedMember(source, found.cells[place], leaf.decoder).distinct  # type: ignore[union-attr]
+        return np.array([self._plan.kind_of(kind) is not UNLISTED for kind in kinds], np.bool_)[codes]
 
     def _run(self, compiled: _CompiledPlan, values: MessageValues, numbers: Numbers) -> _Found | None:
         """Scan; None if memory is short, or there are too many rows to be worth it."""
@@ -201,3 +220,8 @@ class Scanner:
                 columns,
             )
         return batch
+
+
+def _take_the_same(one: RowShape, other: RowShape) -> bool:
+    """Return whether plans of two shapes take the same messages, if they take any names."""
+    return one.strict is other.strict and [*map(type, one.key)] == [*map(type, other.key)]

@@ -74,7 +74,12 @@ class Parser:
         self._learnt: RowShape | None = None
         self.identified_by = [*plan.types.at, *(None if at in self._free else at for at in self._names)]
         """The pointer of each part of a shape's key; None for a name that the shape does not depend on."""
-        self._picks = [(at, make_picker(plan, pointer)) for at, pointer in enumerate(self.identified_by) if pointer]
+        self._picks = [(at, self._picker(pointer)) for at, pointer in enumerate(self.identified_by) if pointer]
+
+    def _picker(self, pointer: str) -> Callable[[Any], Any]:
+        pick, kind_of = make_picker(self._plan, pointer), self._plan.kind_of
+        is_kind = self._plan.by_kind and pointer == self._plan.names_at[-1]
+        return (lambda record: kind_of(pick(record))) if is_kind else pick
 
     def sort(self, values: MessageValues) -> Sorted:
         """Return the values by layout. Every record is in exactly one group."""
@@ -204,6 +209,8 @@ class Parser:
         except _REFUSED:
             return None
         tokens, names = found
+        if self._plan.by_kind:
+            names = (*names[:-1], self._plan.kind_of(names[-1]))
         if self._free:
             names = tuple([None if at in self._free else name for at, name in zip(self._names, names, strict=True)])
         key = (*tokens, *(names if self._names else ()))

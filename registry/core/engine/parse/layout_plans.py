@@ -13,6 +13,7 @@ from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.relations import is_number, relations_of
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import AskedColumn, ImagePlan, LayoutPlan, TypePlan
+from cdc_contracts.registry.core.engine.parse.listed_codes import list_members
 from cdc_contracts.registry.core.engine.parse.schema_members import (
     bounded_collections,
     image_properties,
@@ -51,18 +52,21 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
     if not all(_is_described(at, properties) for meaning in meanings for at in _names_at(meaning)):
         return None  # a name inside a column of a message that is its row
     reads = join_reads(map(reads_of, meanings))
-    discrete = {*reads.values, *(at for meaning in meanings for at in _discrete(meaning))}
+    exact = {*reads.values, *(at for meaning in meanings for at in _exact(meaning))}
+    codes: dict[str, list[Any]] = {}
     constraints: dict[str, dict[tuple[str, Any], None]] = {}
     for schema in schemas:
         for pointer, keyword, value in value_constraints(schema, ""):
             if keyword in ("enum", "const"):
-                discrete.add(pointer)
+                codes.setdefault(pointer, []).append(value)
             else:
                 constraints.setdefault(pointer, {})[keyword, value] = None
     for pointer, pattern in reads.patterns:
         constraints.setdefault(pointer, {})["pattern", pattern] = None
-    discrete |= {at for schema in schemas for at in bounded_collections(schema, "") if at not in images}
+    exact |= {at for schema in schemas for at in bounded_collections(schema, "") if at not in images}
+    discrete = exact | codes.keys() | {at for meaning in meanings for at in _discrete(meaning)}
     names = frozenset(at for meaning in meanings for at in _names_at(meaning))
+    named = {place.at for meaning in meanings for place in _names_read(meaning) if place is not None and place.at}
     partial = _partial(first)
     return LayoutPlan(
         properties=properties,
@@ -84,6 +88,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         plain_names=names - discrete if len({_names_read(meaning) for meaning in meanings}) == 1 else frozenset(),
         by_kind=first.values.kind_at is not None,
         discrete=names | discrete,
+        listed=list_members(meanings, codes, exact | named),
         constraints={pointer: tuple(found) for pointer, found in constraints.items()},
         filled=tuple(dict.fromkeys((*reads.filled, *_statements(meanings)))),
         whole_seconds_at=reads.seconds,
@@ -192,8 +197,8 @@ def _names_read(meaning: Meaning) -> tuple[Place | None, ...]:
 
 
 def _discrete(meaning: Meaning) -> Iterator[str]:
-    """Members, besides the names of the table, on whose exact value a verdict may depend."""
-    envelope, columns = meaning.envelope, meaning.columns
+    """Members, besides the names of the table, on whose value a verdict may depend if the contract lists it."""
+    envelope = meaning.envelope
     yield envelope.op.at
     yield from (flag.at for flag in envelope.op.flags if flag.at is not None and not is_number(flag.equals))
     yield from pointers_of(valued_tests(test for flag in envelope.op.flags for test in flag.when))
@@ -203,10 +208,15 @@ def _discrete(meaning: Meaning) -> Iterator[str]:
         yield source.at
     if meaning.values.kind_at is not None:
         yield meaning.values.kind_at
+    yield from pointers_of(valued_tests(meaning.discriminators))  # a prefix is a relation, and flagged
+
+
+def _exact(meaning: Meaning) -> Iterator[str]:
+    """Members on whose value a verdict may depend whatever it is: keys, codes of types, and types."""
+    envelope, columns = meaning.envelope, meaning.columns
     if envelope.primary_key and envelope.primary_key.in_value:
         yield envelope.primary_key.in_value
     if columns.codes:
         yield columns.codes.at
     if columns.types != "none" and columns.types.at:
         yield columns.types.at
-    yield from pointers_of(valued_tests(meaning.discriminators))  # a prefix is a relation, and flagged

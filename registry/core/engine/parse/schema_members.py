@@ -58,15 +58,16 @@ def _kinds_below(schema: Any, named: Mapping[str, Any], at: str) -> Iterator[tup
 
 
 def value_constraints(schema: Any, at: str) -> Iterator[tuple[str, str, Any]]:
-    """Yield every constraint on the value of a member, at any depth: `(pointer, keyword, value)`."""
+    """Yield every constraint on the value of a member, at any depth: `(pointer, keyword, value)`; each code singly."""
     if not isinstance(schema, dict):
         return
     for keyword in ("pattern", "minimum"):
         if keyword in schema:
             yield at, keyword, schema[keyword]
-    for keyword in ("enum", "const"):
-        if keyword in schema:
-            yield at, keyword, None
+    for code in schema.get("enum", ()):
+        yield at, "enum", code
+    if "const" in schema:
+        yield at, "const", schema["const"]
     for name, below in schema.get("properties", {}).items():
         yield from value_constraints(below, at + join_pointer(name))
     for branch in schema.get("allOf", ()):

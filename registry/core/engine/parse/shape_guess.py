@@ -13,6 +13,7 @@ from msgspec import UNSET, Raw
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.layout_parts import RowShape
+from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import TYPES_FIELD, LayoutPlan
 
 MOST_SHAPES: Final = 2048
@@ -28,19 +29,21 @@ class ShapeGuess:
         names = [(at, b",") for at in identifying_names]
         images = [(at, _PEEK) for at in plan.images] if plan.types.within is not None else []
         self._marks = [(f'"{split_pointer(at)[-1]}"'.encode(), close) for at, close in (*types, *names, *images)]
+        self._kind_mark = len(types) + len(names) - 1 if plan.by_kind else None
         self._known: OrderedDict[Any, RowShape] = OrderedDict()
 
     def remember(self, value: bytes, shape: RowShape) -> None:
         """From now on, guess this shape for values that look like this one."""
-        self._known[self._look(value)] = shape
+        looks = self._look(value)
+        self._known[self._hide_kind(looks) if shape.key[-1:] == (UNLISTED,) else looks] = shape
         if len(self._known) > MOST_SHAPES:
             self._known.popitem(last=False)
 
     def open(self) -> Callable[[bytes], RowShape | None]:
         """Return a function from a value to the shape it may have; None if no similar value is known."""
-        known, look = self._known, self._look
+        find, look = self._find, self._look
         if len(self._marks) != 1:
-            return lambda value: known.get(look(value))
+            return lambda value: find(look(value))
         ((value_flag, _),) = self._marks
         latest: RowShape | None = None
         slice_ = b"\x00"
@@ -50,10 +53,20 @@ class ShapeGuess:
             start = value.find(value_flag)
             if not value.startswith(slice_, start):
                 slice_ = look(value)
-                latest = known.get(slice_)
+                latest = find(slice_)
             return latest
 
         return guess
+
+    def _find(self, looks: Any) -> RowShape | None:
+        """Return the shape of values that look like this; where none is known, of those with any unlisted kind."""
+        found = self._known.get(looks)
+        return self._known.get(self._hide_kind(looks)) if found is None and self._kind_mark is not None else found
+
+    def _hide_kind(self, looks: Any) -> Any:
+        if not isinstance(looks, tuple):
+            return UNLISTED
+        return (*looks[: self._kind_mark], UNLISTED, *looks[(self._kind_mark or 0) + 1 :])
 
     def _look(self, value: bytes) -> Any:
         parts = []

@@ -26,7 +26,7 @@ from cdc_contracts.registry.core.engine.layouts.parsed_values import ParsedValue
 from cdc_contracts.registry.core.engine.layouts.single_values import number_by_token
 from cdc_contracts.registry.core.engine.statistics.string_bytes import Texts, are_digits
 from cdc_contracts.registry.core.records.record_batches import Batch
-from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
+from cdc_contracts.registry.core.stats.column_ways import ColumnWays, JoinedStretches, RowWays, WrittenTable
 from cdc_contracts.registry.core.stats.column_writing import (
     BOOLEAN,
     DIGITS,
@@ -198,7 +198,7 @@ def _written_in(record_group: RecordGroup, rows: Rows, cells: Cells) -> Iterator
 
 def note_columns(seen: ColumnWays[Way], cells: Cells, columns: Iterable[CodedColumn[Way]], batch: Batch) -> None:
     """Count the values of records of each table, a column at a time; `codes` has the rows of the cells in order."""
-    every = _stretches_of(cells, cells.of_row, 1, batch)
+    every, joined = _stretches_of(cells, cells.of_row, 1, batch), JoinedStretches()
     for column in columns:
         ways = len(column.ways)
         if (column.codes == column.codes[0]).all():
@@ -210,7 +210,7 @@ def note_columns(seen: ColumnWays[Way], cells: Cells, columns: Iterable[CodedCol
         for key, stretch in stretches:
             writing = column.ways[key % ways]
             if writing is not None:
-                seen.add(cells.tables[key // ways], column.name, writing, stretch)
+                seen.add(cells.tables[key // ways], column.name, writing, stretch, joined)
 
 
 def _note_rows(seen: ColumnWriting, cells: Cells, columns: Iterable[CodedColumn[Writing]], batch: Batch) -> None:
@@ -223,9 +223,9 @@ def _note_rows(seen: ColumnWriting, cells: Cells, columns: Iterable[CodedColumn[
             total = len(distinct)
     firsts, _ = _ends_of(combined, total)
     each = [[(column.name, column.ways[code]) for code in column.codes[firsts].tolist()] for column in listed]
-    ways = list(zip(*each, strict=True))
+    ways, joined = [RowWays(columns) for columns in zip(*each, strict=True)], JoinedStretches()
     for key, stretch in _stretches_of(cells, cells.of_row * total + combined, total, batch) if ways else ():
-        seen.add_ways(cells.tables[key // total], ways[key % total], stretch)
+        seen.add_rows(cells.tables[key // total], ways[key % total], stretch, joined)
 
 
 def _few_stretches_of(cells: Cells, column: CodedColumn[Way], batch: Batch) -> list[tuple[int, Stretch]]:
