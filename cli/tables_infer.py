@@ -124,12 +124,12 @@ def _collect(
 ) -> InferenceEvidence:
     """Return the evidence of the inputs, or of what was read when the run had to stop."""
     from cdc_contracts.registry.core.detect.detection import hint_undetected
-    from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
     from cdc_contracts.registry.core.tables.inference.column_evidence import InferenceEvidence
+    from cdc_contracts.spark_checks.detecting import find_input_validation
 
     total = InferenceEvidence()
     for source, validation in inputs:
-        found, detection = find_validation(validation, partial(source.peek, engine, ENOUGH))
+        found, detection = find_input_validation(engine, source, validation)
         if found is None:
             raise UndetectedError(
                 "the contract of the messages cannot be detected",

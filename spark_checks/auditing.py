@@ -6,13 +6,13 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cdc_contracts.registry.core.detect.detection import Detection
-from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
 from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, Span, build_report
 from cdc_contracts.registry.core.report.combined_reports import combine_reports, with_detections
 from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
+from cdc_contracts.spark_checks.detecting import find_input_validation
 from cdc_contracts.spark_checks.engines.engines import Engine, Input
 from cdc_contracts.spark_checks.engines.stopping import Stop
 from cdc_contracts.spark_checks.inputs.range_slices import describe_sample, skipped
@@ -79,10 +79,7 @@ def audit_input(
 
 def _detect(engine: Engine, source: Input, asked: ValidationContext | Undetected) -> _Part:
     """Return an input with the context that was asked for, or that a sample of its messages gives."""
-    found, detection = find_validation(
-        asked, lambda: source.peek(engine, ENOUGH), lambda within: source.peek(engine, ENOUGH, within)
-    )
-    return _Part(source, asked, found, detection)
+    return _Part(source, asked, *find_input_validation(engine, source, asked))
 
 
 def _likeness(part: _Part, number: int) -> Hashable:

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.core.detect.detection import hint_undetected
-from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation
+from cdc_contracts.registry.core.detect.topic_samples import ENOUGH
 from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
 from cdc_contracts.registry.core.report.recorded_evidence import decide_again, evidence_of
 from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
+from cdc_contracts.spark_checks.detecting import find_input_validation
 from cdc_contracts.spark_checks.engines.engines import Engine, Input
 from cdc_contracts.spark_checks.inputs.option_samples import SampledOptions, check_sample, take_options
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
@@ -64,9 +65,7 @@ def decode_input(
     UnavailableError if another run of the directory has read some of the same records, unless `replace`;
     LedgerError if the counts do not add up.
     """
-    found, detection = find_validation(
-        validation, lambda: source.peek(engine, ENOUGH), lambda within: source.peek(engine, ENOUGH, within)
-    )
+    found, detection = find_input_validation(engine, source, validation)
     if found is None:
         raise UndetectedError(
             "the contract of these messages cannot be detected, so nothing is decoded",

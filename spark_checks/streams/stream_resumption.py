@@ -13,6 +13,7 @@ from cdc_contracts.registry.core.detect.detection import Detection, hint_undetec
 from cdc_contracts.registry.core.detect.topic_samples import find_validation
 from cdc_contracts.registry.core.validate.described_contexts import open_detected
 from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, Undetected, ValidationContext
+from cdc_contracts.spark_checks.detecting import name_table
 from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.inputs.option_samples import open_options
 from cdc_contracts.spark_checks.inputs.sources import read_topics
@@ -203,13 +204,14 @@ def _finalize_validation(
     setup = backlog.setup
     if setup.detected is not None and setup.detection is not None:
         detected = DetectedSubjects(tuple(setup.detected["subjects"]), tuple(setup.detected["preferences"]))
-        validated = open_detected(validation.catalogue, detected, validation.reading_options)
+        opened = open_detected(validation.catalogue, detected, validation.reading_options)
+        validated = name_table(opened, backlog.stream.wanted.topics)
         return validated, read_detection(setup.detection, validation.catalogue, detected)
     result = False
     while run.stop.reason is None:
         found, detection = find_validation(validation, backlog.peek())
         if found is not None:
-            return found, detection
+            return name_table(found, backlog.stream.wanted.topics), detection
         if run.wait is None:
             raise UndetectedError(
                 "the contract of these messages cannot be detected, so nothing is read",

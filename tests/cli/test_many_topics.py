@@ -119,6 +119,17 @@ def test_shards_and_other_formats_behind_a_pattern_are_found_out_and_reported_to
     assert f"Contract of 12 topics such as {shards[0]}" in shown
 
 
+def test_the_table_of_rows_that_name_none_is_their_topic_though_the_contract_was_found_out(broker, here, capsys):
+    topics = [f"s{uuid.uuid4().hex[:8]}.{name}" for name in ("orders", "visits")]
+    for topic in topics:
+        rows = [json.loads(value) for value in rendered("debezium/flat@2", 60, seed=3)]
+        write_topic(broker, topic, [json.dumps({**row, "__later": 1}).encode() for row in rows])
+    _, report = audit(capsys, broker, *topics)
+    assert {one.partition("@")[0] for one in report["source"]["contracts"].values()} == {"auto: debezium/flat"}
+    (found,) = [one for one in report["findings"] if one["path"] == "/__later"]
+    assert [one["table"] for one in found["tables"]] == topics
+
+
 def test_what_all_shards_have_is_one_finding_of_their_family(broker, here, capsys):
     server = f"s{uuid.uuid4().hex[:8]}"
     for number in range(4):
