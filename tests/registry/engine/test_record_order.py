@@ -16,6 +16,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
+import framed_topics
 import pyarrow as pa
 import pytest
 import record_batches
@@ -219,6 +220,10 @@ def pieces() -> bytes:
     defaults = message_with_defaults([default for _, default, *_ in DEFAULTS.values()], optional=True)
     kernel = Kernel(open_validation(CATALOGUE, "debezium/json-schema@2", WITH_TABLES))
     found += [kernel.audit(batch_of([(7, offset, defaults)])) for offset in (3, 1, 2)]
+    schema = framed_topics.envelope_of({"name": "id", "type": "int"})
+    kernel = Kernel(framed_topics.scope_of(dict.fromkeys((1, 2), schema)))
+    framed = [(3, offset, framed_topics.change(number, schema, {"id": 7})) for offset, number in enumerate((1, 2, 1))]
+    found += [kernel.audit(framed_topics.topic_of([one])) for one in framed]
     for offset in (9, 4, 30):  # what only a versions file makes
         proof = VersionProof(offset, "/type", "dts/canal@1", "dts/canal@2")
         found.append(Tally(evidence_by_message={("orders", 0, offset % 2): RangeEvidence(offset, proof)}))
@@ -271,7 +276,7 @@ def parts_of_sums() -> list[dict[str, Any]]:
 FIELDS = sorted(parts_of(Tally(profiles=TopicProfiles())))
 FULL_ONLY = {
     "dropped", "folded.held", "cuts", "overlaps.left_out", "statistics.shapes.cut", "statistics.writing.cut",
-    "statistics.options.cut", "statistics.substitutes.cut",
+    "statistics.options.cut", "statistics.substitutes.cut", "statistics.schemas.cut",
 }  # fmt: skip
 """What is set only where there was too much to keep: other tests fill those."""
 

@@ -175,6 +175,19 @@ def test_a_topic_without_frames_has_no_schemas():
     assert "schemas" not in audited(SCHEMAS, [topic_of([(0, 0, plain)])])
 
 
+def test_ids_and_guids_of_one_table_stand_in_the_order_of_their_first_records():
+    guid = "0a1b2c3d-0000-4000-8000-00000000000f"
+    schema = envelope_of({"name": "id", "type": "int"})
+    by_id = change(7, schema, {"id": 1})
+    by_guid = b"\1" + bytes.fromhex(guid.replace("-", "")) + by_id[5:]
+    held = {7: schema, 8: schema, guid: schema}
+    records = [by_guid, by_id, change(8, schema, {"id": 2}), by_guid, by_id]
+    report = audited(held, [topic_of([(0, offset, value)]) for offset, value in reversed([*enumerate(records)])])
+    (line,) = report["schemas"]["lines"]
+    assert [(one["id"], one["records"]) for one in line["schemas"]] == [(guid, 2), (7, 2), (8, 1)]
+    assert [one.get("before") for one in line["schemas"]] == [None, guid, 7]
+
+
 @pytest.mark.parametrize("cuts", [1, 7, 40])
 def test_cuts_and_orders_of_merging_change_no_byte(cuts):
     numbers = [1] * 12 + [1, 2] * 3 + [3] * 2
