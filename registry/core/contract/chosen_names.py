@@ -79,7 +79,9 @@ def _rewrite(version: Version, chosen: Mapping[str, str]) -> dict[str, Any]:
 def _check(name: str, value: str, taken: set[str]) -> None:
     if not value or value in taken:
         raise UsageError(
-            f"`{value}` is what another one is called" if value else "the name is empty", where=f"parameter {name}"
+            f"`{value}` is the name of another member or op code" if value else "the name is empty",
+            where=f"parameter {name}",
+            hint="Give the name that the messages have.",
         )
 
 

@@ -97,9 +97,9 @@ def test_nothing_is_read_where_no_parameter_is_a_name():
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"op_member": "table"}, "`table` is what another one is called"),
+        ({"op_member": "table"}, "`table` is the name of another member or op code"),
         ({"op_member": ""}, "the name is empty"),
-        ({"insert_code": "D"}, "`D` is what another one is called"),
+        ({"insert_code": "D"}, "`D` is the name of another member or op code"),
     ],
 )
 def test_a_name_that_another_one_has_is_refused(parameters, said):
