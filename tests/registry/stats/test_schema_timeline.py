@@ -16,6 +16,7 @@ from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.messages.validation_without_arrow import ValidationWithoutArrow
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.report.reported_schemas import join_schemas, report_schemas
+from cdc_contracts.registry.core.report.schema_wording import schema_rows
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point
 from cdc_contracts.registry.core.stats.schema_timeline import SchemaStep, SchemaTimeline, trace_schemas
@@ -119,6 +120,18 @@ def test_an_id_that_readers_do_not_read_is_a_finding_since_its_first_record():
     assert (broken["reads_before"], broken["read_by_before"]) == (False, False)
     assert {"path": ["id"], "change": "type", "old": "int32", "new": "string"} in broken["changes"]
     assert report["verdict"] == "drift"
+
+
+def test_an_id_is_compared_in_words_with_one_before_it_that_is_a_guid():
+    guid = "01234567-89ab-cdef-0123-456789abcdef"
+    used = {0: UsedRange(1, Point(0, None), Point(0, None))}
+    verdict = ReaderVerdict(later_reads=False, earlier_reads=True, reasons=("why",))
+    steps = [SchemaStep(guid, used), SchemaStep("7 (global)", used, guid, (), verdict)]
+    (line,) = report_schemas(SchemaTimeline({SchemaLine(TOPIC, TABLE, "value"): steps})).lines
+    first, later = schema_rows(line)
+    assert (first.changed, first.readers) == ("the first", "")
+    assert later.changed == "no column"
+    assert later.readers == f"readers of id 7 (global) do not read records of id {guid}, or misread them"
 
 
 def test_json_schemas_of_a_registry_are_traced_and_compared_alike():
