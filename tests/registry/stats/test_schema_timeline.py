@@ -291,6 +291,19 @@ def test_of_too_many_uses_those_of_the_lowest_ids_are_kept_in_any_order(monkeypa
         assert uses.cut
 
 
+def test_ids_that_were_left_out_once_are_not_counted_again_in_part(monkeypatch):
+    monkeypatch.setattr("cdc_contracts.registry.core.stats.schema_uses.MOST_USES", 2)
+    for order in ([1, 2, 3, 4, 5, 5], [5, 5, 1, 2, 3, 4]):
+        uses = SchemaUses()
+        for offset, number in enumerate(order):
+            point = Point(offset, None)
+            uses.add(SchemaLine(TOPIC, TABLE, "value"), number, 0, UsedRange(1, point, point))
+        timeline = trace_schemas(uses, WriterSchemas(HeldSchemas({1: OLD, 2: ADDED})))
+        (steps,) = timeline.lines.values()
+        assert [(one.number, one.records) for one in steps] == [(1, 1), (2, 1)]
+        assert timeline.cut
+
+
 def timeline_of(topic, *tables):
     """Tables with as many ids as are said."""
     used = {0: UsedRange(1, Point(0, None), Point(0, None))}
