@@ -94,6 +94,9 @@ def _recode(part: Any, at: str, old: str, new: str) -> Any:
     found = {name: _recode(one, at, old, new) for name, one in part.items()}
     if at in (part.get("in"), part.get("not-in"), part.get("equals")):
         found = {name: _exchange(one, old, new) if name in ("value", "values") else one for name, one in found.items()}
+    if isinstance(part.get("null_value"), dict):
+        held = part["null_value"].items()
+        found["null_value"] = {name: new if (join_pointer(name), one) == (at, old) else one for name, one in held}
     if isinstance(part.get("ops"), dict):
         found["ops"] = {new if code == old else code: op for code, op in part["ops"].items()}
     return found
@@ -115,8 +118,11 @@ def _rename(part: Any, old: str, new: str) -> Any:
         return [_rename(one, old, new) for one in part]
     if isinstance(part, dict):
         found = {_rename(name, old, new): _rename(one, old, new) for name, one in part.items()}
+        last, named = split_pointer(old)[-1], split_pointer(new)[-1]
         if isinstance(part.get("not_columns"), list):
-            found["not_columns"] = _exchange(part["not_columns"], split_pointer(old)[-1], split_pointer(new)[-1])
+            found["not_columns"] = _exchange(part["not_columns"], last, named)
+        if isinstance(part.get("null_value"), dict) and old == join_pointer(last):
+            found["null_value"] = {named if name == last else name: one for name, one in part["null_value"].items()}
         return found
     if isinstance(part, str) and (part == old or part.startswith(f"{old}/")):
         return new + part[len(old) :]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from msgspec import UNSET
+
 from cdc_contracts.registry.core.common.safe_text import visible
 from cdc_contracts.registry.core.report.report_wording import clock, count_of
 from cdc_contracts.registry.core.report.reported_schemas import (
@@ -91,7 +93,7 @@ def _since(schema: ReportedSchema) -> str:
 
 
 def _changed(schema: ReportedSchema) -> str:
-    if not isinstance(schema.before, int):
+    if schema.before is UNSET:
         return "the first"
     if not isinstance(schema.changes, tuple):
         return "unknown"
@@ -117,7 +119,7 @@ def _change(one: ReportedMemberChange) -> str:
 
 def _readers(schema: ReportedSchema) -> str:
     """Return who reads whose records."""
-    if not isinstance(schema.before, int):
+    if schema.before is UNSET:
         return ""
     before, now = f"id {schema.before}", f"id {schema.number}"
     if schema.reads_before is True and schema.read_by_before is True:

@@ -107,6 +107,7 @@ def trace_schemas(uses: SchemaUses, schemas: WriterSchemas | None) -> SchemaTime
     """
     if schemas is None:
         return SchemaTimeline()
+    uses.bound()  # of others some records may not be counted any more
     tracer = _Tracer(schemas)
     lines = {line: tracer.trace(line, uses.held[line]) for line in sorted(uses.held, key=_order)}
     return SchemaTimeline(lines, uses.cut)

@@ -8,7 +8,6 @@ and of Apicurio Registry's (`io.apicurio.registry.serde.kafka.headers.KafkaSerde
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from typing import Any, Final, Literal
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable
@@ -111,12 +110,14 @@ def frame_or_none(headers: Iterable[Header]) -> bytes | None:
 def put_frames(value: bytes | None, key: bytes | None, headers: Iterable[Header]) -> tuple[bytes | None, bytes | None]:
     """Return a value and a key behind the frames that the headers of their record stand for.
 
-    Raises Unreadable as `frame_in` for the value; a key whose headers cannot be read is left as it is.
+    Raises Unreadable as `frame_in` for the value; a key whose headers cannot be read is empty, as one in a batch is.
     """
     held = list(headers)
     if key is not None:
-        with suppress(Unreadable):
+        try:
             key = frame_in(held, "key") + key
+        except Unreadable:
+            key = b""
     return (None if value is None else frame_in(held) + value), key
 
 

@@ -9,6 +9,7 @@ from topics import CATALOGUE, samples
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.json_structures import write_json
+from cdc_contracts.registry.core.contract.bundle import Bundle, bundle
 from cdc_contracts.registry.core.contract.chosen_names import apply_names
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
@@ -79,6 +80,15 @@ def test_the_row_before_an_update_has_the_name_that_the_endpoint_gives_it():
     (change,) = opened("aws-dms/json@1", {"before_member": "old-values"}).validate(value).changes
     assert (change.before, change.after) == ({"id": "1", "qty": "1"}, {"id": "1", "qty": "2"})
     assert opened("aws-dms/json@1", {}).validate(value).changes[0].before is None
+
+
+def test_null_values_that_are_deletions_stand_for_the_names_that_were_chosen():
+    files = {**bundle(CATALOGUE).files}
+    files["ticdc/avro/v1/contract.yaml"] += "names: {op_member: {member: /_tidb_op}, delete_code: {op_code: d}}\n"
+    catalogue, _, _ = apply_names(Bundle(files).open(), {"op_member": "op", "delete_code": "gone"})
+    validation = open_validation(catalogue, "ticdc/avro@1", ReadingOptions())
+    message = parse_message(validation.message_of(None, b'{"payload":{"id":7}}'))
+    assert (message["op"], sorted(message)) == ("gone", ["op", "payload"])
 
 
 def test_a_run_is_repeated_by_the_names_that_it_was_started_with():

@@ -16,6 +16,7 @@ from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.messages.validation_without_arrow import ValidationWithoutArrow
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.report.reported_schemas import join_schemas, report_schemas
+from cdc_contracts.registry.core.report.schema_wording import schema_rows
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point
 from cdc_contracts.registry.core.stats.schema_timeline import SchemaStep, SchemaTimeline, trace_schemas
@@ -119,6 +120,18 @@ def test_an_id_that_readers_do_not_read_is_a_finding_since_its_first_record():
     assert (broken["reads_before"], broken["read_by_before"]) == (False, False)
     assert {"path": ["id"], "change": "type", "old": "int32", "new": "string"} in broken["changes"]
     assert report["verdict"] == "drift"
+
+
+def test_an_id_is_compared_in_words_with_one_before_it_that_is_a_guid():
+    guid = "01234567-89ab-cdef-0123-456789abcdef"
+    used = {0: UsedRange(1, Point(0, None), Point(0, None))}
+    verdict = ReaderVerdict(later_reads=False, earlier_reads=True, reasons=("why",))
+    steps = [SchemaStep(guid, used), SchemaStep("7 (global)", used, guid, (), verdict)]
+    (line,) = report_schemas(SchemaTimeline({SchemaLine(TOPIC, TABLE, "value"): steps})).lines
+    first, later = schema_rows(line)
+    assert (first.changed, first.readers) == ("the first", "")
+    assert later.changed == "no column"
+    assert later.readers == f"readers of id 7 (global) do not read records of id {guid}, or misread them"
 
 
 def test_json_schemas_of_a_registry_are_traced_and_compared_alike():
@@ -289,6 +302,19 @@ def test_of_too_many_uses_those_of_the_lowest_ids_are_kept_in_any_order(monkeypa
         uses.bound()
         assert sorted(number for _, number, _, _ in uses) == [0, 1, 2, 3, 4]
         assert uses.cut
+
+
+def test_ids_that_were_left_out_once_are_not_counted_again_in_part(monkeypatch):
+    monkeypatch.setattr("cdc_contracts.registry.core.stats.schema_uses.MOST_USES", 2)
+    for order in ([1, 2, 3, 4, 5, 5], [5, 5, 1, 2, 3, 4]):
+        uses = SchemaUses()
+        for offset, number in enumerate(order):
+            point = Point(offset, None)
+            uses.add(SchemaLine(TOPIC, TABLE, "value"), number, 0, UsedRange(1, point, point))
+        timeline = trace_schemas(uses, WriterSchemas(HeldSchemas({1: OLD, 2: ADDED})))
+        (steps,) = timeline.lines.values()
+        assert [(one.number, one.records) for one in steps] == [(1, 1), (2, 1)]
+        assert timeline.cut
 
 
 def timeline_of(topic, *tables):

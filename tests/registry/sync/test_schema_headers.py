@@ -277,6 +277,16 @@ def test_a_null_value_deletes_the_row_of_the_key_whose_schema_a_header_names(reg
     assert parts[0].tally.outcomes == {"conforming": 1, "tombstone": 2}
 
 
+def test_a_key_in_json_whose_headers_are_malformed_names_no_row_alone_and_in_a_batch(registry, native):
+    key, headers = b'{"id":7}', [("__key_schema_id", b"?")]
+    contract = cdc.contract("debezium/flat@2", schema_registry=registry, table="orders",
+                            parameters={"null_values": "deletion"})  # fmt: skip
+    named, unnamed = Record(None, [], key), Record(None, headers, key)
+    assert [contract.check(one).outcome for one in (named, unnamed)] == ["conforming", "tombstone"]
+    assert contract.explain(unnamed).outcome == "tombstone"
+    assert contract.check_batch([named, unnamed]).tombstones == 1
+
+
 def test_headers_are_not_read_where_no_schemas_are_given():
     text = json.dumps({**MESSAGE, "after": {"id": 7}}).encode()
     validation = open_validation(CATALOGUE, "debezium/json@4", ReadingOptions())
