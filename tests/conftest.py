@@ -131,6 +131,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()  # the tests themselves stay until the end
 
 
+def pytest_sessionfinish() -> None:
+    gc.collect()  # connections that tests left to the collector are closed while the filters of warnings hold
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Hide Java from a test that has not said that it starts one, by a fixture or by its mark."""
