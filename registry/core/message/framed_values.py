@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from functools import lru_cache
 from itertools import takewhile
 from json.encoder import encode_basestring as quote
 from typing import Any, Final, NamedTuple
@@ -166,10 +165,11 @@ def _compile(schema: Any, members: tuple[FramedMember, ...]) -> Reader:
     return read
 
 
-@lru_cache(maxsize=64)
 def framed_values(schemas: WriterSchemas, reading: FrameReading) -> FramedValues:
     """Return the reader of framed values by some schemas; it remembers how each is read."""
-    return FramedValues(schemas, with_blocks=reading.with_blocks, parameter=reading.parameter)
+    return schemas.once(
+        reading, lambda: FramedValues(schemas, with_blocks=reading.with_blocks, parameter=reading.parameter)
+    )
 
 
 def open_key(key: bytes, schemas: WriterSchemas | None, meaning: Meaning) -> bytes:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
@@ -149,7 +148,8 @@ class _Tracer:
         if self._silent is not None:
             return step._replace(verdict=ReaderVerdict(None, None, (self._silent,)))
         try:
-            changes, verdict = _difference(self._schemas, before.number, step.number)
+            pair = before.number, step.number
+            changes, verdict = self._schemas.once(pair, lambda: _difference(self._schemas, *pair))
         except Unreadable as error:
             return step._replace(verdict=ReaderVerdict(None, None, (f"not compared: {error.observed}",)))
         except UnavailableError as error:
@@ -173,11 +173,10 @@ class _Tracer:
         return found if isinstance(found, str) else None
 
 
-@lru_cache(maxsize=16_384)
 def _difference(
     schemas: WriterSchemas, before: SchemaId, number: SchemaId
 ) -> tuple[tuple[MemberChange, ...] | None, ReaderVerdict]:
-    """Return what an id changed and whether readers read it; a stream asks again with each of its batches."""
+    """Return what an id changed and whether readers read it."""
     verdict, changes = schemas.compare(before, number), None
     with suppress(Unreadable):  # a schema without a block is compared as a whole
         changes = compare_blocks(schemas.block(before), schemas.block(number))

@@ -14,11 +14,11 @@ import re
 import time
 import uuid
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.common.exact_number import Number
@@ -42,10 +42,12 @@ _NAMED: Final = {AVRO: "Avro schema", JSON: "JSON Schema"}
 _MOST_TEXT: Final = 4 * 1024 * 1024
 _MOST_KNOWN: Final = 512
 _MOST_REFUSED: Final = 65_536
+_MOST_MADE: Final = 16_384
 _ASK_AGAIN: Final = 30.0
 """Seconds until an id that was unknown is asked for again: a registry may be copied later than a topic."""
 
 
+Made = TypeVar("Made")
 SchemaId = int | str
 """What names a schema: its number, or a text: its GUID in lower case, or `7 (global)` (`global_id`)."""
 
@@ -136,6 +138,7 @@ class WriterSchemas:
     _known: dict[SchemaId, WriterSchema] = field(default_factory=dict)
     _texts: dict[SchemaId, bytes] = field(default_factory=dict)
     _refused: dict[SchemaId, tuple[float, str]] = field(default_factory=dict)
+    _made: dict[Hashable, Any] = field(default_factory=dict)
 
     @property
     def named(self) -> str:
@@ -165,6 +168,15 @@ class WriterSchemas:
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[number] = found
+        return found
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what is made of the schemas, made once: it lives as long as they do, and so does their connection."""
+        if key not in self._made:
+            if len(self._made) >= _MOST_MADE:
+                self._made.clear()
+            self._made[key] = make()
+        found: Made = self._made[key]
         return found
 
     def compare(self, earlier: SchemaId, later: SchemaId) -> ReaderVerdict:
@@ -225,7 +237,7 @@ class WriterSchemas:
 
     def __getstate__(self) -> Mapping[str, Any]:
         kept = {"source": self.source, "unknown": self.unknown, "comparison": self.comparison}
-        return kept | {"_known": {}, "_texts": {}, "_refused": {}}
+        return kept | {"_known": {}, "_texts": {}, "_refused": {}, "_made": {}}
 
 
 def read_schema(number: SchemaId, held: SchemaText) -> WriterSchema:
