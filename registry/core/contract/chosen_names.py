@@ -86,14 +86,19 @@ def _check(name: str, value: str, taken: set[str]) -> None:
 
 
 def _recode(part: Any, at: str, old: str, new: str) -> Any:
-    """Return a contract in which an op code is another one."""
+    """Return a contract in which an op code is another one: in tests, flags and lists of codes of its member."""
     if isinstance(part, list):
         return [_recode(one, at, old, new) for one in part]
     if not isinstance(part, dict):
         return part
-    found = {name: _recode(one, at, old, new) for name, one in part.items()}
+    of_codes = {at}  # of `enums`
     if at in (part.get("in"), part.get("not-in"), part.get("equals")):
-        found = {name: _exchange(one, old, new) if name in ("value", "values") else one for name, one in found.items()}
+        of_codes |= {"value", "values"}
+    if part.get("at") == at:
+        of_codes.add("is")
+    found = {
+        name: _exchange(one, old, new) if name in of_codes else _recode(one, at, old, new) for name, one in part.items()
+    }
     if isinstance(part.get("null_value"), dict):
         held = part["null_value"].items()
         found["null_value"] = {name: new if (join_pointer(name), one) == (at, old) else one for name, one in held}

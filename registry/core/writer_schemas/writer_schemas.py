@@ -183,10 +183,9 @@ class WriterSchemas:
         """Return whether readers of two schemas read each other's records. Raises as `schema`."""
         if self.comparison is None:
             return ReaderVerdict(None, None)
-        try:
-            return self.comparison(self._text(earlier), self._text(later))
-        except NoSchema as error:
-            raise Unreadable("schema-id", str(error)) from error
+        for number in (earlier, later):
+            self.schema(number)  # of one that was refused it says so, and asks no more
+        return self.comparison(self._text(earlier), self._text(later))
 
     def _text(self, number: SchemaId) -> SchemaText:
         """Return the text of a schema, which is asked for once."""
@@ -269,7 +268,7 @@ def frame_of(value: bytes) -> Frame | None:
     """Return the frame of a record; None if the value has none. Four zero bytes are the head of a longer id."""
     if value[:1] == BY_GUID and len(value) >= WITH_GUID:
         return Frame(guid_text(value[1:WITH_GUID]), WITH_GUID)
-    if value[:SHORT] == BY_GLOBAL_ID and len(value) >= LONG:
+    if value[:SHORT] == BY_GLOBAL_ID and len(value) >= LONG and any(value[SHORT:LONG]):
         return Frame(global_id(int.from_bytes(value[SHORT:LONG], "big")), LONG)
     if len(value) < SHORT or value[:1] != NUMBERED:
         return None

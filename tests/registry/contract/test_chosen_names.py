@@ -91,6 +91,17 @@ def test_null_values_that_are_deletions_stand_for_the_names_that_were_chosen():
     assert (message["op"], sorted(message)) == ("gone", ["op", "payload"])
 
 
+def test_an_op_code_is_renamed_in_lists_of_codes_and_flags_too():
+    files = {**bundle(CATALOGUE).files}
+    name = "goldengate/json/v1/contract.yaml"
+    files[name] = files[name].replace("at: /op_type", "at: /op_type, flags: [{at: /op_type, is: I, means: insert}]", 1)
+    files[name] += "enums: {/op_type: [I, U]}\n"
+    catalogue, _, _ = apply_names(Bundle(files).open(), {"insert_code": "INS", "op_member": "op"})
+    meaning = catalogue.version("goldengate/json@1").meaning
+    (flag,) = meaning.envelope.op.flags
+    assert (flag.at, flag.equals, meaning.enums) == ("/op", "INS", {"/op": ("INS", "U")})
+
+
 def test_a_run_is_repeated_by_the_names_that_it_was_started_with():
     validation = opened("goldengate/json@1", ALL)
     again = open_pin(write_pin(validation), "pin.json")

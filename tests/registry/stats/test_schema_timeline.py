@@ -280,6 +280,24 @@ def test_a_registry_that_does_not_answer_leaves_open_what_changed_and_is_asked_o
     }
 
 
+def test_an_id_that_a_registry_has_lost_is_asked_for_once_however_often_a_stream_is_traced():
+    asked = []
+
+    class Lost(HeldSchemas):
+        def find(self, number):
+            asked.append(number)
+            return super().find(number)
+
+    schemas, uses = WriterSchemas(Lost({1: SCHEMAS[1]}), comparison=compare_readers), SchemaUses()
+    for number in (1, 2):
+        point = Point(number, None)
+        uses.add(SchemaLine(TOPIC, TABLE, "value"), number, 0, UsedRange(1, point, point))
+    traced = [trace_schemas(uses, schemas).lines for _ in range(3)]
+    assert traced[0] == traced[1] == traced[2]
+    assert [one.verdict.later_reads for one in next(iter(traced[0].values()))] == [None, None]
+    assert sorted(asked) == [1, 2]
+
+
 def test_where_messages_name_no_table_an_id_follows_the_last_of_its_record():
     order, visit = ({"type": "record", "name": name, "fields": [ID]} for name in ("Order", "Visit"))
     changed = {**order, "fields": [{"name": "id", "type": "string"}]}

@@ -157,6 +157,7 @@ def test_the_frames_of_a_batch_are_those_of_each_of_its_values():
         bytes(9),
         GLOBAL_SEVEN,
         b"\2\0\0\0\1\0\0\0\7",
+        b"\2" + bytes(8),
         b"\1" + GUID.bytes,
         b"\1" + bytes(16),
         b"{}",
@@ -170,6 +171,7 @@ def test_the_frames_of_a_batch_are_those_of_each_of_its_values():
             one.size for one in each if one
         ]
         assert len(set(found.ids)) == len(found.ids)
+        assert "0 (global)" not in found.ids  # no registry counts from 0
 
 
 @pytest.fixture(scope="module")
