@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import resource
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
@@ -40,6 +43,32 @@ def serving(url, options=None):
     server = uvicorn.Server(uvicorn.Config(make_app(store, options or Options()), log_level="error", lifespan="off"))
     with listening(server, store) as address:
         yield address
+
+
+@contextlib.contextmanager
+def answering(answers, *, refusal=404, certificate=None):
+    """A server with some JSON by path and query, and a refusal for what it does not have; yields its address."""
+
+    class Registry(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = json.dumps(answers.get(self.path, {"error_code": refusal, "message": "not found"})).encode()
+            self.send_response(200 if self.path in answers else 404)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http{'s' if certificate else ''}://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @contextlib.contextmanager

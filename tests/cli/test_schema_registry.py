@@ -1,10 +1,6 @@
 """Topics framed for a schema registry on the command line: by an option or the settings, and by either engine."""
 
 import json
-import ssl
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +8,7 @@ import pytest
 from certificates import Authority
 from producers.captures import Capture, bytes_of, read_records
 from producers.schema_registries import unpack_schemas
+from registry_servers import answering
 
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.records.output_schemas import HEADERS_TYPE
@@ -153,31 +150,6 @@ def test_a_draft_without_the_schemas_asks_for_them(here, capsys):
     assert "--schema-registry says where its schema is" in capsys.readouterr().err
 
 
-@contextmanager
-def serving_tls(certificate):
-    """A registry that has no schema, behind a certificate; yields its address."""
-
-    class Registry(BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = b'{"error_code": 40403, "message": "Schema not found"}'
-            self.send_response(404)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"https://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
 @pytest.mark.parametrize(
     ("host", "trusted", "said"),
     [
@@ -189,7 +161,8 @@ def serving_tls(certificate):
 def test_a_registry_is_asked_only_if_its_certificate_is_trusted_and_names_it(here, capsys, host, trusted, said):
     signing, other = Authority(here, "signing"), Authority(here, "other")
     call = ["audit", "file", "shop.parquet", "--engine", "local", "--contract", CONTRACT, "--registry-ca"]
-    with serving_tls(signing.certify("server", days=5, host=host)) as address:
+    certificate = signing.certify("server", days=5, host=host)
+    with answering({}, refusal=40403, certificate=certificate) as address:
         code = main([*call, str((signing if trusted else other).file), "--schema-registry", address])
     out, err = capsys.readouterr()
     if said is None:

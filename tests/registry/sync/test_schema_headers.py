@@ -3,16 +3,13 @@
 import json
 import uuid
 from base64 import b64encode
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import patient
 import pyarrow as pa
 import pytest
 from framed_records import ENVELOPE, KEY, MESSAGE, body_of, frame, register
 from record_batches import batch_of
-from registry_servers import serving
+from registry_servers import answering, serving
 from topics import CATALOGUE
 
 import cdc_contracts as cdc
@@ -300,28 +297,6 @@ def test_a_folder_of_schemas_has_them_by_their_guids(registry, guid, tmp_path):
     assert main(["registry", "dump", str(tmp_path / "held"), "--url", registry]) == 0
     parts = written(tmp_path / "held", records_of([(BODY, [(VALUE, b"\1" + guid.bytes)])]))
     assert [dict(row["after"])["price"] for row in rows_of(parts)] == ["123.45"]
-
-
-@contextmanager
-def answering(answers):
-    """A server with some JSON by path and query, and a refusal for what it does not have; yields its address."""
-
-    class Registry(BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = json.dumps(answers.get(self.path, {"error_code": 404, "message": "not found"})).encode()
-            self.send_response(200 if self.path in answers else 404)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def test_a_registry_without_guids_stops_no_run_as_any_bytes_may_look_like_one():
