@@ -9,7 +9,7 @@ from msgspec import UNSET
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.common.safe_text import visible
 from cdc_contracts.registry.core.contract.table_families import name_together
-from cdc_contracts.registry.core.report.report_wording import PROFILE, count_of, place, places, share
+from cdc_contracts.registry.core.report.report_wording import PROFILE, count_of, list_some, place, places, share
 from cdc_contracts.registry.core.report.reported_findings import BeginningSchema, ReportedFinding
 
 _MOST_OPS: Final = 3
@@ -114,8 +114,7 @@ def began_words(finding: ReportedFinding) -> str | None:
         return _schema_start(finding.began_with)
     starts = [(one.table, one.began_with) for one in finding.tables or () if one.began_with]
     said = [f"{visible(table)}: {_schema_start(start)}" for table, start in starts[:_MOST_TABLES]]
-    more = len(starts) - _MOST_TABLES
-    return "; ".join([*said, *([f"and {count_of(more, 'more table')}"] if more > 0 else [])]) or None
+    return list_some(said, len(starts) - _MOST_TABLES, "table") or None
 
 
 def _schema_start(start: BeginningSchema) -> str:

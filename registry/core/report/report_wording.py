@@ -356,6 +356,11 @@ def share(part: int, whole: int) -> str:
     return f"< {result}" if 1000 * part < whole else result
 
 
+def list_some(said: Sequence[str], left_out: int, noun: str) -> str:
+    """Return some of several things one after the other, and how many more there are."""
+    return "; ".join([*said, *([f"and {count_of(left_out, f'more {noun}')}"] if left_out > 0 else [])])
+
+
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, in the plural where there are several."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

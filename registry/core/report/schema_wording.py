@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from cdc_contracts.registry.core.common.safe_text import visible
-from cdc_contracts.registry.core.report.report_wording import clock, count_of
+from cdc_contracts.registry.core.report.report_wording import clock, count_of, list_some
 from cdc_contracts.registry.core.report.reported_schemas import (
     ReportedMemberChange,
     ReportedSchema,
@@ -21,16 +21,24 @@ _MOST_CHANGES: Final = 8
 
 
 class SchemaRow(NamedTuple):
-    """One writer schema in words; `reasons` say why readers do not read it, which it `breaks` then."""
+    """One writer schema in words; `reasons` say why readers do not read it, which it `breaks` then.
+
+    The row of ids that are not listed has no records.
+    """
 
     table: str
     number: str
-    records: str
+    total: int
     since: str
     changed: str
     readers: str
     reasons: str
     breaks: bool
+
+    @property
+    def records(self) -> str:
+        """How many records name the schema, for a table."""
+        return f"{self.total:,}" if self.total else ""
 
 
 def schemas_headline(schemas: ReportedSchemas) -> str:
@@ -61,18 +69,18 @@ def schema_rows(line: ReportedSchemaLine) -> Iterator[SchemaRow]:
     for place, one in enumerate(line.schemas):
         reasons = "; ".join(map(visible, one.reasons or ()))
         yield SchemaRow(
-            "" if place else line_name(line), str(one.number), f"{one.records:,}", _since(one), _changed(one),
+            "" if place else line_name(line), str(one.number), one.records, _since(one), _changed(one),
             _readers(one), reasons, one.breaks,
         )  # fmt: skip
         if not place and line.left_out:
-            yield SchemaRow("", "…", "", f"{count_of(line.left_out, 'more id')}, not listed", "", "", "", breaks=False)
+            yield SchemaRow("", "…", 0, f"{count_of(line.left_out, 'more id')}, not listed", "", "", "", breaks=False)
 
 
 def row_lines(row: SchemaRow) -> list[str]:
     """Return one writer schema as lines of text, without table and id."""
-    if not row.records:
+    if not row.total:
         return [row.since]
-    lines = [f"since {row.since}, {row.records} record{'' if row.records == '1' else 's'}"]
+    lines = [f"since {row.since}, {count_of(row.total, 'record')}"]
     if not row.readers:
         return lines
     return [*lines, f"changed: {row.changed}", ": ".join(filter(None, [row.readers, row.reasons]))]
@@ -99,7 +107,7 @@ def _changed(schema: ReportedSchema) -> str:
         return "unknown"
     said = [_change(one) for one in schema.changes[:_MOST_CHANGES]]
     more = len(schema.changes) + (schema.changes_left_out or 0) - _MOST_CHANGES
-    return "; ".join([*said, *([f"and {count_of(more, 'more change')}"] if more > 0 else [])]) or "no column"
+    return list_some(said, more, "change") or "no column"
 
 
 def _change(one: ReportedMemberChange) -> str:
