@@ -290,29 +290,24 @@ def _coded(values: ColumnValues, total: int, *, is_plain: bool) -> tuple[Codes, 
 
     A value of one kind has the index of its layout plus one; all are plain where that is known. Structures have none.
     """
-    ways = list[Writing | None]([None])
-    if not len(values.values) or STRUCTURE.issuperset(values.kinds):
-        return np.zeros(total, np.uint8), ways
-    valued = values.valued
-    if valued is not None and not valued.any():
-        return np.zeros(total, np.uint8), ways
-    if len(values.kinds) == 1:
-        (kind,) = values.kinds
-        if is_plain or kind == BOOLEAN:
-            own = np.ones(len(values.values), np.uint8) if valued is None else valued.view(np.uint8)
-            return values.spread(own), [None, Writing(kind, PLAIN)]
+    if STRUCTURE.issuperset(values.kinds):
+        return np.zeros(total, np.uint8), [None]
+    valued, kind = values.valued, next(iter(values.kinds))
+    if len(values.kinds) == 1 and (is_plain or kind == BOOLEAN):
+        plain = np.ones(len(values.values), np.uint8) if valued is None else valued.view(np.uint8)
+        return values.spread(plain), [None, Writing(kind, PLAIN)]
     chosen = values.values if valued is None else values.values.select(np.flatnonzero(valued))
     if len(values.kinds) > 1:
         known: dict[Writing | None, int] = {None: 0}
         found = [known.setdefault(writing_of(number_by_token(value)), len(known)) for value in chosen]
-        codes, ways = np.array(found, np.uint8), [*known]
+        own, ways = np.array(found, np.uint8), [*known]
     else:
-        ways += [Writing(kind, layout) for layout in _LAYOUTS]
-        codes = _codes_of_each(kind, chosen) + np.uint8(_PLAIN + 1)
-    if valued is not None:
-        own = np.zeros(len(valued), np.uint8)
-        own[valued] = codes
-        codes = own
+        own = _codes_of_each(kind, chosen) + np.uint8(_PLAIN + 1)
+        ways = [None, *(Writing(kind, layout) for layout in _LAYOUTS)]
+    if valued is None:
+        return values.spread(own), ways
+    codes = np.zeros(len(valued), np.uint8)
+    codes[valued] = own
     return values.spread(codes), ways
 
 
