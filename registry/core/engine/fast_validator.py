@@ -8,7 +8,6 @@ validator, one by one.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -46,13 +45,18 @@ from cdc_contracts.registry.core.engine.columns.value_flags import (
     column_flags,
     kind_flags,
 )
-from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, CachedVerdict, RecordGroup
+from cdc_contracts.registry.core.engine.group.batch_results import (
+    BatchResult,
+    CachedVerdict,
+    RecordGroup,
+    RecordKind,
+)
 from cdc_contracts.registry.core.engine.group.batch_tables import BatchTables
 from cdc_contracts.registry.core.engine.group.common_members import CommonMembers
+from cdc_contracts.registry.core.engine.group.family_verdicts import VerdictsByFamily
 from cdc_contracts.registry.core.engine.group.group_decisions import GroupDecisions
 from cdc_contracts.registry.core.engine.group.group_splits import split_by_claim, split_by_reading
 from cdc_contracts.registry.core.engine.group.record_grouping import VerdictGroup, group_records
-from cdc_contracts.registry.core.engine.group.refusals import Refusals
 from cdc_contracts.registry.core.engine.group.subject_claims import Claims, may_be_of
 from cdc_contracts.registry.core.engine.group.unlisted_values import MemberKinds
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
@@ -71,7 +75,6 @@ from cdc_contracts.registry.core.validate.reference_validator import VersionVerd
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import foreign
 
-_MOST_CACHED_VERDICTS: Final = 20_000
 _NOT_OF_GROUPS: Final = ("contract", "applies", "status", "provenance", "values", "version_evidence")
 
 
@@ -86,11 +89,8 @@ class FastValidator:
         self._plan: LayoutPlan | None = make_plan(
             meanings, [validator.version.schema for validator in self._validators]
         )
-        self._cached_verdicts: OrderedDict[Any, CachedVerdict] = OrderedDict()
-        self._kinds: OrderedDict[Any, int] = OrderedDict()
-        self._made = 0
+        self._verdicts = VerdictsByFamily()
         self._decisions = GroupDecisions(validation)
-        self._refusals = Refusals()
         self._columns = ShapeColumns(validation, self._plan)
         self._sorter = None if self._plan is None else self._make_sorter(self._plan)
         self._keys = (
@@ -190,12 +190,12 @@ class FastValidator:
                 batch_tables = BatchTables(decoded_batch, self._validators[-1].meaning, reading_options.table)
             alone += decoded_batch.numbers[sorted(decoded_batch.unfit)].tolist()
             for group in groups:
-                family = decoded_batch.layout.family
-                if claims and (self._refusals.hold_for(family, group) or self._disclaims(decoded_batch, group, values)):
+                of_family = self._verdicts.of(decoded_batch.layout.family)
+                if claims and (of_family.refuses(group) or self._disclaims(decoded_batch, group, values)):
                     continue
                 cached_verdict = self._cached_verdict(decoded_batch, group, values, keys)
                 if claims and cached_verdict is not None:
-                    self._refusals.add(family, group, cached_verdict)
+                    of_family.remember_refusal(group, cached_verdict)
                 if cached_verdict is None:
                     alone += decoded_batch.numbers[group.positions].tolist()
                 else:
@@ -285,18 +285,18 @@ class FastValidator:
     def _cached_verdict(
         self, decoded_batch: DecodedBatch, group: VerdictGroup, values: MessageValues, keys: pa.BinaryArray | None
     ) -> CachedVerdict | None:
-        key = (decoded_batch.layout.family, group.grouping_key, group.value_flags)
-        if key in self._cached_verdicts:
-            return self._cached_verdicts[key]
+        family = decoded_batch.layout.family
+        known = self._verdicts.of(family)
+        found = known.verdicts.get((group.grouping_key, group.value_flags))
+        if found is not None:
+            return found
         first = int(decoded_batch.numbers[group.positions[0]])
         record = values[first] or b"", _key_of(keys, first)
-        validated = self._validate_first(*record, decoded_batch.layout, self._kind_of(key[:2]))
+        validated = self._validate_first(*record, decoded_batch.layout, known.kind_of(group))
         if validated is not None and validated.fitting() and any(kind == ODD for kind, *_ in group.value_flags):
             return None  # what a version accepts is read, and only the reference reads arrays and objects
         if validated is not None:
-            self._cached_verdicts[key] = validated
-            if len(self._cached_verdicts) > _MOST_CACHED_VERDICTS:
-                self._cached_verdicts.popitem(last=False)
+            self._verdicts.add(family, group, validated)
         return validated
 
     def _disclaims(self, decoded_batch: DecodedBatch, group: VerdictGroup, values: MessageValues) -> bool:
@@ -307,16 +307,9 @@ class FastValidator:
             return False
         return not any(validator.claims(message) for validator in self._validators)
 
-    def _kind_of(self, key: tuple[Any, ...]) -> int:
-        """Return the number of the records of a family with a grouping key, whatever the flags of their values."""
-        if key not in self._kinds:
-            self._made += 1  # never used again
-            self._kinds[key] = self._made
-            if len(self._kinds) > _MOST_CACHED_VERDICTS:
-                self._kinds.popitem(last=False)
-        return self._kinds[key]
-
-    def _validate_first(self, value: bytes, key: bytes | None, layout: Layout, kind: int) -> CachedVerdict | None:
+    def _validate_first(
+        self, value: bytes, key: bytes | None, layout: Layout, kind: RecordKind
+    ) -> CachedVerdict | None:
         """Have the reference validate the first message of a group; None if each has to be validated there."""
         try:
             message = self.validation.wire.parse(value)

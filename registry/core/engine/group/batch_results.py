@@ -26,12 +26,15 @@ from cdc_contracts.registry.core.validate.validation_context import ValidatedMes
 from cdc_contracts.registry.core.validate.verdicts import Opinion, Verdict
 
 
+class RecordKind:
+    """Records that are equal in all that is discrete in them: only the values of their columns have other flags."""
+
+
 @dataclass(frozen=True, eq=False)
 class CachedVerdict:
     """The reference validator's verdict on the first record of a group: enough to decide every other one.
 
-    `claims` says per version whether its discriminators hold, `facts` what the version reads besides the images. All
-    that is discrete in messages of one `kind` is the same: only the values of their columns have other flags.
+    `claims` says per version whether its discriminators hold, `facts` what the version reads besides the images.
     `candidates` are the other subjects whose discriminators may hold, in catalogue order: none where ours do.
     """
 
@@ -40,7 +43,7 @@ class CachedVerdict:
     readings: tuple[Reading, ...]
     columns: tuple[TypedColumns, ...]
     facts: tuple[Any, ...]
-    kind: int
+    kind: RecordKind
     candidates: tuple[str, ...] = ()
     _facts_by_verdict: dict[Any, Facts | None] = field(default_factory=dict, repr=False)
     shapes: dict[int, ObservedRow] = field(default_factory=dict, repr=False)

@@ -6,32 +6,31 @@ from these, and all that happens after a verdict depends on it and on what is di
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from operator import attrgetter
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cdc_contracts.registry.core.engine.group.batch_results import GroupResult, RecordGroup
+from cdc_contracts.registry.core.engine.group.batch_results import CachedVerdict, GroupResult, RecordGroup, RecordKind
 from cdc_contracts.registry.core.engine.group.group_splits import Differences
 from cdc_contracts.registry.core.stats.record_facts import Facts
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import Verdict, decide
 
-_MOST_KNOWN: Final = 20_000
 _read_facts: Final = attrgetter(*(one.name for one in fields(Facts) if one.name != "table"))
 """All but the table, which stands beside a group, or is that of all messages of its kind."""
 
 
 class GroupDecisions:
-    """Decides groups of records within a validation context; keeps what it has decided from batch to batch."""
+    """Decides groups of records within a validation context; keeps its decisions as long as the verdicts are kept."""
 
     def __init__(self, validation: ValidationContext) -> None:
         self._validation = validation
-        self._decided: OrderedDict[Any, tuple[Verdict, int]] = OrderedDict()
-        self._known: OrderedDict[Any, list[tuple[Facts | None, int]]] = OrderedDict()
+        self._decided: WeakKeyDictionary[CachedVerdict, dict[Any, tuple[Verdict, int]]] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[RecordKind, dict[Verdict, list[tuple[Facts | None, int]]]] = WeakKeyDictionary()
         self._numbers = 0
 
     def decide(self, groups: Iterable[tuple[RecordGroup, Differences, str | None]]) -> list[GroupResult]:
@@ -52,8 +51,8 @@ class GroupDecisions:
     def _decision(self, group: RecordGroup, differs: Differences, claimed_by: str | None) -> tuple[Verdict, int]:
         """Return the verdict of a group, and the number of all groups that are counted as it is."""
         cached = group.cached_verdict
-        key = (cached, differs, claimed_by)
-        if key not in self._decided:
+        decided, key = self._decided.setdefault(cached, {}), (differs, claimed_by)
+        if key not in decided:
             case = self._validation.case(
                 cached.readings[0].message,
                 cached.opinions,
@@ -61,18 +60,14 @@ class GroupDecisions:
                 claimed_by=claimed_by,
             )
             verdict = decide(case)
-            self._decided[key] = verdict, self._number_of(cached.kind, verdict, cached.facts_by(verdict))
-            if len(self._decided) > _MOST_KNOWN:
-                self._decided.popitem(last=False)
-        return self._decided[key]
+            decided[key] = verdict, self._number_of(cached.kind, verdict, cached.facts_by(verdict))
+        return decided[key]
 
-    def _number_of(self, kind: int, verdict: Verdict, facts: Facts | None) -> int:
-        known = self._known.setdefault((kind, verdict), [])
+    def _number_of(self, kind: RecordKind, verdict: Verdict, facts: Facts | None) -> int:
+        known = self._known.setdefault(kind, {}).setdefault(verdict, [])
         for other, number in known:
             if _are_equal(facts, other):
                 return number
-        if len(self._known) > _MOST_KNOWN:
-            self._known.popitem(last=False)
         self._numbers += 1  # never used again
         known.append((facts, self._numbers))
         return self._numbers

@@ -6,8 +6,7 @@ is decided without a verdict on every set.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from typing import Any, Final
+from typing import Final
 
 from cdc_contracts.registry.core.common.findings import ERROR
 from cdc_contracts.registry.core.engine.columns.value_flags import ValueFlag
@@ -18,31 +17,17 @@ from cdc_contracts.registry.core.validate.verdicts import Opinion
 
 _OF_ONE_VALUE: Final = frozenset({"type-change", "value-form", "precision"})
 """Classes of findings that a value gives whatever else the message holds."""
-_MOST_KNOWN: Final = 20_000
 
 
-class Refusals:
-    """What verdicts on single messages say of others with the same key; kept from batch to batch."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[Any, set[frozenset[ValueFlag]]] = OrderedDict()
-
-    def hold_for(self, family: int, group: VerdictGroup) -> bool:
-        """Return whether every version is known to refuse the records of a group."""
-        known = self._known.get((family, group.grouping_key), ())
-        return any(flags.issubset(group.value_flags) for flags in known)
-
-    def add(self, family: int, group: VerdictGroup, cached_verdict: CachedVerdict) -> None:
-        """Remember which flags of a group make every version refuse its records, if there are any."""
-        sufficient: set[ValueFlag] = set()
-        for opinion, reading in zip(cached_verdict.opinions, cached_verdict.readings, strict=True):
-            flags = _refused_for(opinion, reading, group.value_flags)
-            if not flags:
-                return
-            sufficient |= flags
-        self._known.setdefault((family, group.grouping_key), set()).add(frozenset(sufficient))
-        if len(self._known) > _MOST_KNOWN:
-            self._known.popitem(last=False)
+def sufficient_flags(group: VerdictGroup, cached_verdict: CachedVerdict) -> frozenset[ValueFlag]:
+    """Return flags of a group that make every version refuse its records, whatever other flags they have, if any."""
+    sufficient: set[ValueFlag] = set()
+    for opinion, reading in zip(cached_verdict.opinions, cached_verdict.readings, strict=True):
+        flags = _refused_for(opinion, reading, group.value_flags)
+        if not flags:
+            return frozenset()
+        sufficient |= flags
+    return frozenset(sufficient)
 
 
 def _refused_for(opinion: Opinion, reading: Reading, value_flags: tuple[ValueFlag, ...]) -> set[ValueFlag]:
