@@ -47,13 +47,18 @@ def serving(url, options=None):
 
 @contextlib.contextmanager
 def answering(answers, *, refusal=404, certificate=None):
-    """A server with some JSON by path and query, and a refusal for what it does not have; yields its address."""
+    """A server with some JSON by path and query, and a refusal for what it does not have; yields its address.
+
+    A text stands for a schema of Protobuf.
+    """
 
     class Registry(BaseHTTPRequestHandler):
         def do_GET(self):
-            body = json.dumps(answers.get(self.path, {"error_code": refusal, "message": "not found"})).encode()
+            found = answers.get(self.path, {"error_code": refusal, "message": "not found"})
+            is_text = isinstance(found, str)
+            body = (found if is_text else json.dumps(found)).encode()
             self.send_response(200 if self.path in answers else 404)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", "application/x-protobuf" if is_text else "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -91,19 +91,30 @@ class RegistryClient:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._http.close()
 
-    def get(self, *path: str, missing: tuple[int, ...] = (), **query: Any) -> Any:
+    def get(self, *path: str, missing: tuple[int, ...] = (), unparsed: Collection[str] = (), **query: Any) -> Any:
         """Return the answer to a GET, None if its error code is in `missing`. Raises UnavailableError."""
-        return self.send("GET", *path, missing=missing, **query)
+        return self.send("GET", *path, missing=missing, unparsed=unparsed, **query)
 
-    def send(self, method: str, *path: str, body: Any = None, missing: tuple[int, ...] = (), **query: Any) -> Any:
+    def send(
+        self,
+        method: str,
+        *path: str,
+        body: Any = None,
+        missing: tuple[int, ...] = (),
+        unparsed: Collection[str] = (),
+        **query: Any,
+    ) -> Any:
         """Return the parsed answer to a request, None if its error code is in `missing`.
 
-        Raises RefusedError if the registry refuses, UnavailableError if the answer is not that of a registry.
+        Of a content type in `unparsed` the bytes are returned. Raises RefusedError if the registry refuses,
+        UnavailableError if the answer is not that of a registry.
         """
         target = "/".join((self.url, *map(encode_subject, path)))
         named = f"{method} {target}"
         answer = self._try(method, target, body, {name: _text(value) for name, value in query.items()})
         if answer.status_code < _OK:
+            if _content_type(answer) in unparsed:
+                return answer.content
             with _as_a_registry(named, answer):
                 return answer.json()
         refusal = _refusal(answer, named)
@@ -209,13 +220,17 @@ def _as_a_registry(named: str, answer: httpx.Response) -> Iterator[None]:
     try:
         yield
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        kind = answer.headers.get("content-type", "no content type").partition(";")[0]
+        kind = _content_type(answer) or "no content type"
         to = f", redirecting to {answer.headers.get('location')}" if _OK <= answer.status_code < _REDIRECT else ""
         raise UnavailableError(
             f"this is not a schema registry: it answered with status {answer.status_code}, {kind}{to}",
             where=named,
             hint="Check --url: the protocol, the port and a path such as /apis/ccompat/v7.",
         ) from error
+
+
+def _content_type(answer: httpx.Response) -> str:
+    return str(answer.headers.get("content-type", "")).partition(";")[0]
 
 
 def _asked_pause(answer: httpx.Response) -> float | None:

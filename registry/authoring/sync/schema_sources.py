@@ -43,6 +43,8 @@ _UNKNOWN_PATH = (404, 405)
 _CONTENT_IDS, _GLOBAL_IDS = "/apis/ccompat/", "/apis/registry/v2"
 """The part of an address at which Apicurio Registry counts contents, and the API with the ids of versions beside it."""
 _NO_GLOBAL_ID = (404,)
+_PROTOBUF = ("application/x-protobuf",)
+"""The content type of a schema of Protobuf, which is no JSON (`io.apicurio.registry.types.ArtifactMediaTypes`)."""
 _AVRO_TYPES = ("record", "enum", "fixed", "array", "map")
 _MOST_REFERRED = 64
 
@@ -89,10 +91,12 @@ class RegistrySource:
         if self._beside is None:
             raise NoSchema(f"global ids are known to a registry whose address has {_CONTENT_IDS}")
         answer = self._beside.get(
-            "ids", "globalIds", str(global_number(number)), missing=_NO_GLOBAL_ID, dereference=True
+            "ids", "globalIds", str(global_number(number)), missing=_NO_GLOBAL_ID, unparsed=_PROTOBUF, dereference=True
         )
         if answer is None:
             raise NoSchema("the registry has no such schema")
+        if isinstance(answer, bytes):
+            return SchemaText("PROTOBUF", answer.decode(errors="replace"))
         is_avro = not isinstance(answer, dict) or answer.get("type") in _AVRO_TYPES
         return SchemaText(AVRO if is_avro else JSON, json.dumps(answer))
 

@@ -1,7 +1,6 @@
 """What is kept of the shapes of messages is bounded, and what is forgotten is found anew."""
 
 import gc
-from collections.abc import Iterator
 
 import pytest
 from framed_topics import change, envelope_of, scope_of, topic_of
@@ -17,16 +16,14 @@ KEPT = 3
 
 
 @pytest.fixture
-def few_shapes(monkeypatch) -> Iterator[None]:
+def few_shapes(monkeypatch) -> None:
     for module in (batch_parser, family_verdicts):
         monkeypatch.setattr(module, "MOST_SHAPES", KEPT)
-    yield
 
 
 @pytest.fixture
-def few_verdicts(monkeypatch) -> Iterator[None]:
+def few_verdicts(monkeypatch) -> None:
     monkeypatch.setattr(family_verdicts, "MOST_VERDICTS", KEPT)
-    yield
 
 
 def audit() -> tuple[Tally, int]:

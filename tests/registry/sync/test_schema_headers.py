@@ -327,6 +327,14 @@ def test_a_global_id_is_asked_for_where_ids_of_contents_are_others(native):
     assert refused["findings"][0]["observed"] == "schema id 9 (global): the registry has no such schema"
 
 
+def test_a_global_id_of_protobuf_is_refused_with_its_type_and_stops_no_run():
+    answers = {"/apis/registry/v2/ids/globalIds/7?dereference=true": 'syntax = "proto3"; message One { int32 id = 1; }'}
+    with answering(answers) as address:
+        parts = written(f"{address}/apis/ccompat/v7", records_of([(BODY, [(GLOBAL, (7).to_bytes(8))])]))
+    (refused,) = rows_of(parts, "quarantine")
+    assert refused["findings"][0]["observed"] == "schema id 7 (global): a schema of type PROTOBUF, which is not read"
+
+
 def test_a_global_id_is_not_taken_for_an_id_of_another_registry_or_folder(registry, number, tmp_path):
     for place, said in ((registry, "a registry whose address has /apis/ccompat/"), (tmp_path, "not to a folder")):
         (refused,) = rows_of(written(place, records_of([(BODY, [(GLOBAL, number.to_bytes(8))])])), "quarantine")
