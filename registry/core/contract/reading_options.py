@@ -102,6 +102,11 @@ class ReadingOptions:
         return self.parameters.get("null_values", otherwise) == DELETION
 
     @property
+    def says_null_values(self) -> bool:
+        """Whether the user said what a null value is."""
+        return "null_values" in self.parameters
+
+    @property
     def says_fraction(self) -> bool:
         """Whether the user said what Avro records count in the last part of a time."""
         return "avro_timestamp_fraction" in self.parameters

@@ -39,6 +39,7 @@ from cdc_contracts.registry.core.report.report_model import (
     VersionSwitch,
 )
 from cdc_contracts.registry.core.report.reported_kinds import report_kinds
+from cdc_contracts.registry.core.report.reported_null_values import report_null_values
 from cdc_contracts.registry.core.report.reported_options import report_options
 from cdc_contracts.registry.core.report.reported_parts import report_parts
 from cdc_contracts.registry.core.report.reported_schemas import report_schemas
@@ -134,8 +135,8 @@ def build_report(
     tally = replace(tally, findings=dict(tally.findings), folded=tally.folded.copy())
     validated = [] if contract == AUTO or versions is not None else catalogue.resolve(contract)
     declared = validated[0].reference if len(validated) == 1 else AUTO
-    schemas = applied.validation.reading_options.schemas if applied.validation is not None else None
-    timeline = trace_schemas(tally.statistics.schemas, schemas)
+    options = applied.validation.reading_options if applied.validation is not None else None
+    timeline = trace_schemas(tally.statistics.schemas, None if options is None else options.schemas)
     finalize(tally, catalogue, declared, ranged=versions is not None, schemas=timeline)
     refutations: list[Refutation] = []
     if versions is not None:
@@ -164,7 +165,7 @@ def build_report(
     runs = proven_runs(tally)
     overlaps = count_overlaps(tally)
     source = _read_by(read.source, applied.validation)
-    families = applied.validation.reading_options.families if applied.validation is not None else TableFamilies()
+    families = options.families if options is not None else TableFamilies()
     context = FindingContext(
         tally, catalogue, contract, source, overlaps, show_values, runs, versions is not None, families, timeline
     )
@@ -194,6 +195,7 @@ def build_report(
         options=report_options(tally.statistics.options, taken),
         kinds=report_kinds(tally.statistics.kinds),
         parts=report_parts(tally.statistics.parts),
+        null_values=report_null_values(tally, catalogue, options),
         schemas=report_schemas(timeline),
         profile=report_profile(tally) if profiled else UNSET,
     )

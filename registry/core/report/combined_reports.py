@@ -25,6 +25,7 @@ from cdc_contracts.registry.core.report.report_model import (
 )
 from cdc_contracts.registry.core.report.reported_findings import weight
 from cdc_contracts.registry.core.report.reported_kinds import join_kinds
+from cdc_contracts.registry.core.report.reported_null_values import join_null_values
 from cdc_contracts.registry.core.report.reported_options import join_options
 from cdc_contracts.registry.core.report.reported_parts import join_parts
 from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
@@ -70,6 +71,7 @@ def combine_reports(reports: Sequence[Report]) -> Report:
         options=join_options(one for report in reports for one in report.options or ()),
         kinds=join_kinds(one for report in reports for one in report.kinds or ()),
         parts=join_parts(one for report in reports for one in report.parts or ()),
+        null_values=join_null_values(report.null_values for report in reports if report.null_values),
         schemas=join_schemas(report.schemas for report in reports if report.schemas),
         profile=_profiles(reports),
     )

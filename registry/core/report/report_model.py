@@ -16,6 +16,7 @@ from cdc_contracts.registry.core.detect.reported_detection import ReportedDetect
 from cdc_contracts.registry.core.report.contradicted_runs import ContradictedRuns
 from cdc_contracts.registry.core.report.reported_findings import ReportedFinding, ReportedPartition
 from cdc_contracts.registry.core.report.reported_kinds import ReportedKind
+from cdc_contracts.registry.core.report.reported_null_values import ReportedNullValues
 from cdc_contracts.registry.core.report.reported_options import ReportedOption
 from cdc_contracts.registry.core.report.reported_parts import ReportedParts
 from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
@@ -392,6 +393,8 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The kinds of source database whose rows are in topics that have several."""
     parts: Sometimes[tuple[ReportedParts, ...]] = UNSET
     """Parts of seconds of Avro by column, where they are read as nanoseconds and no parameter says so."""
+    null_values: Sometimes[ReportedNullValues] = UNSET
+    """Records without a value, where these may be deletions and no parameter says whether they are."""
     schemas: Sometimes[ReportedSchemas] = UNSET
     profile: Sometimes[tuple[ReportedTopic, ...]] = UNSET
     """What the rows of each topic hold (`--profile`)."""

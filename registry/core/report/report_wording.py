@@ -25,6 +25,7 @@ from cdc_contracts.registry.core.report.report_model import (
 )
 from cdc_contracts.registry.core.report.reported_findings import ExampleMessage, ReportedMoment
 from cdc_contracts.registry.core.report.reported_kinds import kind_notes
+from cdc_contracts.registry.core.report.reported_null_values import null_value_notes
 from cdc_contracts.registry.core.report.reported_slices import slice_notes
 from cdc_contracts.registry.core.report.vote_notes import vote_notes
 from cdc_contracts.registry.core.validate.verdicts import LEFT_OPEN
@@ -197,6 +198,7 @@ def notes(report: Report) -> list[str]:
         *kind_notes(report.kinds or ()),
         *option_notes(report),
         *fraction_notes(report),
+        *null_value_notes(report.null_values),
         *contradicted,
     ]
 
