@@ -163,7 +163,7 @@ def explain_message(
         findings=findings,
         others=tuple(_others(candidates, verdict)),
         fault=structs.replace(fault, inside=UNSET) if fault is not None else None,
-        wrapping=wrapping.says if wrapping is not None else None,
+        wrapping=wrapping.with_action if wrapping is not None else None,
         inside=tuple(one.version.reference for one in weigh(inside, validations) if one.fits)
         if inside is not None
         else (),

@@ -35,4 +35,4 @@ def _hints(accumulator: EvidenceAccumulator, value: bytes) -> Iterator[str]:
     except Unreadable:
         return
     if guess is not None:
-        yield f"The values look like {guess.says}. {guess.action}"
+        yield f"The values look like {guess.with_action}"

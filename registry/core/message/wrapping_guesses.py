@@ -39,7 +39,7 @@ _FIRST_FIELDS: Final = frozenset(bytes([tag]) for tag in (0x08, 0x0A, 0x10, 0x12
 """The tags of fields 1 to 3 that are a number or have a length."""
 _UNPACK: Final = "Compress in the producer's client (`compression.type`), which readers undo, not in the application."
 _UTF8: Final = "Let the producer write UTF-8: set its character set, or that of the JVM (`file.encoding`)."
-_UNWRAP: Final = "Unwrap it on the way, or read it with `--unwrap`."
+_UNWRAP: Final = "Unwrap it on the way"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,11 @@ class WrappingGuess:
     says: str | None = None
     action: str | None = None
     inside: bytes | None = None
+
+    @property
+    def with_action(self) -> str:
+        """What the value seems to be, and what to do about it."""
+        return f"{self.says}. {self.action}"
 
 
 def guess_bytes(value: bytes) -> WrappingGuess | None:
@@ -95,13 +100,15 @@ def guess_wrapping(message: dict[str, Any]) -> WrappingGuess | None:
     """Return in what another tool wrapped a message that is JSON all the same, or None."""
     payload = message.get("payload")
     if message.keys() == {"schema", "payload"} and isinstance(payload, str):
-        return _unwrap_text(payload, "a message wrapped by a Connect converter, as text in `payload`")
-    texts = [(name, value) for name, value in message.items() if isinstance(value, str)]
-    for name, value in texts:
-        found = _unwrap_text(value, f"a message wrapped in another, as text in `{name}`")
-        if found is not None:
-            return found
-    return None
+        return _unwrap_text(payload, "a message wrapped by a Connect converter, as text in `payload`", "payload")
+    texts = sorted(((name, value) for name, value in message.items() if isinstance(value, str)), key=_longest_first)
+    guesses = (_unwrap_text(value, f"a message wrapped in another, as text in `{name}`", name) for name, value in texts)
+    return next((found for found in guesses if found is not None), None)
+
+
+def _longest_first(member: tuple[str, str]) -> int:
+    """Order texts so that a message comes before its key."""
+    return -len(member[1])
 
 
 def _guess_frame(value: bytes) -> WrappingGuess | None:
@@ -188,7 +195,7 @@ def _guess_base64(value: bytes) -> WrappingGuess | None:
         return None
     if not _holds_object(inside):
         return None
-    return WrappingGuess("a message in base64", _UNWRAP, inside)
+    return WrappingGuess("a message in base64", _action("base64"), inside)
 
 
 def _guess_json(value: bytes) -> WrappingGuess | None:
@@ -205,13 +212,17 @@ def _guess_json(value: bytes) -> WrappingGuess | None:
     return None
 
 
-def _unwrap_text(text: str, says: str) -> WrappingGuess | None:
-    """Return the guess where a text holds a JSON object, as it is or in base64."""
+def _unwrap_text(text: str, says: str, member: str | None = None) -> WrappingGuess | None:
+    """Return the guess where a text, or that of a member, holds a JSON object, as it is or in base64."""
     data = text.encode("utf-8", "replace")
     if _holds_object(data):
-        return WrappingGuess(says, _UNWRAP, data)
+        return WrappingGuess(says, _action("connect-json" if member == "payload" else None), data)
     found = _guess_base64(data)
-    return WrappingGuess(f"{says}, in base64", _UNWRAP, found.inside) if found else None
+    return WrappingGuess(f"{says}, in base64", _action(None if member else "base64"), found.inside) if found else None
+
+
+def _action(wrapping: str | None) -> str:
+    return f"{_UNWRAP}." if wrapping is None else f"{_UNWRAP}, or read it with `--unwrap {wrapping}`."
 
 
 def _recoded(value: bytes, encoding: str) -> bytes | None:

@@ -38,7 +38,9 @@ def audit(changes, *, contract=FLAT, partitions=1, backwards=False, cut=None, **
         part = records[start : start + (cut or len(records))]
         batch = batch_of([(partition, offset, value) for partition, offset, _, value in part])
         tally.merge(kernel.audit(batch.append_column("key", pa.array([key for *_, key, _ in part], pa.binary()))))
-    return build_report(tally, catalogue=CATALOGUE, contract=contract, validation=kernel.validation, spans={}, fail_on="warning")
+    return build_report(
+        tally, catalogue=CATALOGUE, contract=contract, validation=kernel.validation, spans={}, fail_on="warning"
+    )
 
 
 def told(report):
