@@ -34,7 +34,7 @@ from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas, frame_of
 
 MOST_SAMPLES: Final = 3
-"""So many samples are written of each kind of message."""
+"""Samples written of each kind of message."""
 _AVRO: Final = b"Obj\x01"
 """What an Avro file begins with."""
 _ROUNDS: Final = 30

@@ -13,7 +13,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.validate.candidates import find_nearest, open_validations, weigh
 
 COMPARED: Final = 50
-"""So many messages are compared with every contract."""
+"""Messages compared with every contract."""
 
 
 def nearest_contract(catalogue: Catalogue, messages: Sequence[SampleMessage], rows: AbstractSet[str]) -> str | None:

@@ -21,7 +21,7 @@ _PLACEHOLDER: Final = re.compile(r"__\w*(unavailable|unchanged|unsent|not_sent|m
 _PARTLY_SENT: Final = frozenset({"update", "upsert", "delete", "update-before", "update-after"})
 _NAMES: Final = ("database_table", "database", "schema", "table")
 _MOST_ROWS: Final = 200
-"""So many rows before a change are compared with those before; all of them would take a square of the time."""
+"""Rows before a change that are compared with those before them; comparing all takes time by their square."""
 _KINDS: Final = frozenset({"connector", "engine", "dialect", "dbms"})
 _MOST_KINDS: Final = 8
 _Row = frozenset[tuple[str, str]]

@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.common.errors import UsageError
 
 _DIGITS: Final = re.compile(r"[0-9]+")
 _FEWEST_ALIKE: Final = 3
-"""So many tables whose names differ in nothing but digits are named together."""
+"""From this number on, tables whose names differ in nothing but digits are named together."""
 
 
 @dataclass(frozen=True)

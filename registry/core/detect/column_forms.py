@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.message.canonical_changes import Change
 from cdc_contracts.registry.core.values import FORMS, READ, BrokenValue, Context
 
 ENOUGH: Final = 20
-"""So many values of a column have to be written alike before it says anything."""
+"""Values of a column that have to be written alike before it says anything."""
 
 _TELLING: Final = "datetime"
 """The kind whose forms no other text looks like; numbers and Base64 look like too much else."""

@@ -29,7 +29,7 @@ REPEAT: Final = "repeated-value"
 SELDOM_REPEAT: Final = "seldom-repeated-value"
 
 LINKS: Final = 5
-"""So many links of key chains decide."""
+"""Links of key chains that are enough to decide."""
 _LINKS_TO_ONE: Final = 10
 """One contradicting link is tolerated for this many: contradicting chains may be of two versions."""
 WEAK: Final = frozenset({PLAINER, COLUMN_FORM})

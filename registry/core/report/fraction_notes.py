@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.report.report_model import Report
 _MICROS_OF_SECOND: Final = 1_000_000
 _ENOUGH: Final = 20
 """Nanoseconds are below a million, as all microseconds are, once in a thousand times if they fall anywhere in a second;
-and never where clocks tell milliseconds, tenths or whole parts. So many of them by chance is beyond belief."""
+and never where clocks tell milliseconds, tenths or whole parts. This number of them is no chance."""
 _MOST_NAMED: Final = 8
 
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 MOST_STATEMENTS: Final = 1_000
 MOST_CHARACTERS: Final = 2_000
 _AFTER: Final = 100
-"""So many offsets behind the onset a statement may stand: products send DDL and rows by different ways."""
+"""How many offsets behind the onset a statement may stand: products send DDL and rows by different ways."""
 _LATER: Final = 60_000_000
 """The same between partitions, in microseconds."""
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.|'')*+'?", re.DOTALL)

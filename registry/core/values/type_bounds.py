@@ -22,7 +22,7 @@ _BITS: Final = {
 }  # fmt: skip
 """INTEGER is not among them: it has 32 bits here and 38 digits there."""
 _MOST_COUNTED: Final = 1000
-"""So often a pattern may ask for a digit (RE2)."""
+"""The most times that a pattern may ask for a digit (RE2)."""
 _ANY: Final = 2**31 - 1
 _MICROS: Final = 6
 _NANOS: Final = 9

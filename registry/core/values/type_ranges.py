@@ -63,7 +63,7 @@ _SHAPES: Final = frozenset({
 })  # fmt: skip
 """Types of shapes: whether one takes those of another differs by database."""
 _USUAL_DIGITS: Final = 6
-"""So many digits of a second a type has that does not say, but in MySQL, where it has none."""
+"""The digits of a second of a type that does not say; in MySQL it has none."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ _NO_KEY: Final = None
 _UNREADABLE: Final = "unreadable"
 _DIFFERS: Final = "key-differs"
 _FEW: Final = 16
-"""So many keys are read one by one rather than compared at once."""
+"""Up to this number keys are read one by one rather than compared at once."""
 _MOST_SPELLINGS: Final = 8
 """Spellings tried on the records of one batch."""
 _MOST_FAMILIES: Final = 2_000

@@ -33,7 +33,7 @@ NAMES: Final = pa.list_(pa.string())
 
 
 _MANY: Final = 64
-"""So many rows are worth the calls that make arrays of them; what few rows have is in lists."""
+"""From this number of rows on, arrays of them are worth the calls that make them; what fewer rows have is in lists."""
 
 
 def no_values(rows: int, type_: pa.DataType) -> Values:

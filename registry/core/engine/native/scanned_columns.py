@@ -35,7 +35,7 @@ _LENGTH_AT, _LENGTH_BITS = np.uint64(4), np.uint64(0x0FFFFFFF)
 _SINGLE: Final = (decoder_kinds.TEXT, decoder_kinds.INT, decoder_kinds.TEXT_OR_INT)
 NAMELESS: Final = 255
 _FEW: Final = 64
-"""So many values are made one by one; whoever asks for more gets all of them made at once."""
+"""Up to this number values are made one by one; whoever asks for more gets all of them made at once."""
 STATE: Final = "state"
 """Takes the place of a decoder if all that matters about an object is whether it is present."""
 _decode_text = msgspec.json.Decoder(str).decode

@@ -18,7 +18,7 @@ from cdc_contracts.registry.core.engine.layouts.struct_layouts import TYPES_FIEL
 
 MOST_SHAPES: Final = 2048
 _PEEK: Final = 3
-"""So many bytes behind an image's name mostly tell whether it holds a row."""
+"""The bytes behind an image's name that mostly tell whether it holds a row."""
 
 
 class ShapeGuess:
