@@ -29,7 +29,8 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-from framed_streams import framed_stream
+from framed_streams import change_stream
+from framed_streams import row_stream as framed_rows
 from msgspec import UNSET, Raw, UnsetType
 
 import cdc_contracts as cdc
@@ -53,7 +54,7 @@ FAMILIES = (
     "dts/canal@2", "dts/shareplex@1", "dataworks/streamx@1", "dts/avro@1", "canal/flat@3", "debezium/json@4",
     "debezium/json-schema@4", "debezium/flat@2", "maxwell/json@2", "ticdc/canal-json@2", "ticdc/debezium@1",
     "flink-cdc/canal-json@2", "flink-cdc/debezium-json@1", "aws-dms/json@1", "goldengate/json@1",
-    "goldengate/json-row@1", "debezium/json-schema@4 framed",
+    "goldengate/json-row@1", "debezium/json-schema@4 framed", "ticdc/avro@1 framed",
 )  # fmt: skip
 BATCH = 10_000
 WARMING, EACH = 1_000, 400
@@ -62,6 +63,7 @@ SINGLE = ("check", "decode", "json.loads")
 CANAL, AVRO = "oms-community/canal@2", "dts/avro@1"
 FRAMED = " framed"
 """Behind a dialect: its messages are records of Avro with the id of their schema."""
+FRAMED_STREAMS = {"debezium/json-schema@4": change_stream, "ticdc/avro@1": framed_rows}
 OPTIONS = {
     "decimal.handling.mode": "precise", "bigint.unsigned.handling.mode": "long",
     "time.precision.mode": "adaptive_time_microseconds", "binary.handling.mode": "bytes",
@@ -182,9 +184,10 @@ def open_stream(
     """Return a kernel for a dialect, and the messages of a stream in it, also as batches."""
     catalogue, reading_options = shipped_catalogue(), ReadingOptions(tables=own_table(), table="shop.orders")
     if reference.endswith(FRAMED):
-        schemas, values = framed_stream(total, updates=updates)
-        validation = open_validation(catalogue, reference.removesuffix(FRAMED), ReadingOptions(schemas=schemas))
-        return Kernel(validation), values, _in_batches(values)
+        subject = reference.removesuffix(FRAMED)
+        schemas, values, keys = FRAMED_STREAMS[subject](total, updates=updates)
+        validation = open_validation(catalogue, subject, ReadingOptions(schemas=schemas))
+        return Kernel(validation), values, _in_batches(values, keys)
     version = catalogue.version(reference)
     written = replace(reading_options, parameters=OPTIONS)
     events = row_stream(5, total * 3 if updates else total)
@@ -193,8 +196,12 @@ def open_stream(
     return Kernel(open_validation(catalogue, reference, reading_options)), values, _in_batches(values)
 
 
-def _in_batches(values: list[bytes]) -> list[pa.RecordBatch]:
-    return [batch_of(values[start : start + BATCH], start) for start in range(0, len(values), BATCH)]
+def _in_batches(values: list[bytes], keys: list[bytes] | None = None) -> list[pa.RecordBatch]:
+    batches = [batch_of(values[start : start + BATCH], start) for start in range(0, len(values), BATCH)]
+    if keys is None:
+        return batches
+    parts = (keys[start : start + BATCH] for start in range(0, len(keys), BATCH))
+    return [one.append_column("key", pa.array(part, pa.binary())) for one, part in zip(batches, parts, strict=True)]
 
 
 def make_works(kernel: Kernel, batches: Sequence[pa.RecordBatch]) -> dict[str, Callable[[], None]]:

@@ -1,4 +1,4 @@
-"""Streams of records framed for a schema registry: messages of Debezium, by a schema that it registered."""
+"""Streams of records framed for a schema registry: changes by a schema that Debezium registered, and rows of TiCDC."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import json
 import lzma
 import random
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import fastavro
@@ -21,7 +22,21 @@ CAPTURED: Final = Path(__file__).parent.parent.joinpath(
     "tests/producers/captures/debezium/3.5.0/postgresql/defaults-avro.schemas.tar.xz"
 )
 _OF: Final = "subjects/cdc-defaults-avro.public.orders-value/v1.avsc"
+Stream = tuple[WriterSchemas, list[bytes], list[bytes] | None]
+"""Schemas, values, and keys where rows need them."""
 _NAMED: Final = {"Date": "int", "MicroTime": "long", "MicroTimestamp": "long", "ZonedTimestamp": "string"}
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_TIDB: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType({
+    "id": ("long", "BIGINT"), "customer": ("string", "TEXT"),
+    "total": ("bytes", "DECIMAL", {"logicalType": "decimal", "precision": 20, "scale": 2}),
+    "rate": ("double", "DOUBLE"),
+    "quantity": ("int", "INT"), "flags": ("bytes", "BIT", {"connect.parameters": {"tidb_type": "BIT", "length": "8"}}),
+    "note": ("string", "TEXT"), "day": ("string", "DATE"), "at": ("string", "TIME"), "made": ("string", "DATETIME"),
+    "seen": ("string", "TIMESTAMP"), "photo": ("bytes", "BLOB"),
+})  # fmt: skip
+_BESIDE: Final = MappingProxyType({
+    "_tidb_op": ("string", ""), "_tidb_commit_ts": ("long", 0), "_tidb_commit_physical_time": ("long", 0),
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -38,20 +53,54 @@ class HeldSchemas:
         return SchemaText(AVRO, self.schemas[number])
 
 
-def framed_stream(total: int, *, ids: int = 1, updates: bool = False) -> tuple[WriterSchemas, list[bytes]]:
-    """Return inserts, updates and deletes over twelve columns, and their schemas: of several ids in turn.
-
-    The members around the row are those of a captured schema.
-    """
+def change_stream(total: int, *, updates: bool = False) -> Stream:
+    """Return inserts, updates and deletes over twelve columns; the members around the row are those of a capture."""
     schema = _schema()
+    values = list(_framed(1, schema, _messages(total, updates=updates)))
+    return WriterSchemas(HeldSchemas({1: json.dumps(schema)})), values, None
+
+
+def row_stream(total: int, *, updates: bool = False) -> Stream:
+    """Return rows of twelve columns with the members of TiDB beside them, and their keys."""
+    fields = [_tidb_field(name, *kind) for name, kind in _TIDB.items()]
+    beside = [{"name": name, "type": kind, "default": empty} for name, (kind, empty) in _BESIDE.items()]
+    row = {"type": "record", "name": "orders", "namespace": "default.shop", "fields": [*fields, *beside]}
+    key = {**row, "fields": fields[:1]}
+    draw, rows = random.Random(5), []  # noqa: S311
+    for number in range(total):
+        op = "u" if updates else draw.choice("cu")
+        extra = {"_tidb_op": op, "_tidb_commit_ts": (1_718_000_000_000 + number) << 18,
+                 "_tidb_commit_physical_time": 1_718_000_000_000 + number}  # fmt: skip
+        rows.append({**_tidb_row(draw), **extra})
+    schemas = {1: json.dumps(row), 2: json.dumps(key)}
+    return WriterSchemas(HeldSchemas(schemas)), list(_framed(1, row, rows)), list(_framed(2, key, rows))
+
+
+def _framed(number: int, schema: Any, messages: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    """Yield messages as records behind an id; decimals are given as the bytes they are written as."""
     write = fastavro.parse_schema(json.loads(json.dumps(schema).replace('"logicalType"', '"was"')))
-    values = []
-    for number, message in enumerate(_messages(total, updates=updates)):
-        out = io.BytesIO(b"\0" + (1 + number % ids).to_bytes(4, "big"))
+    for message in messages:
+        out = io.BytesIO(b"\0" + number.to_bytes(4, "big"))
         out.seek(0, io.SEEK_END)
         fastavro.schemaless_writer(out, write, message)
-        values.append(out.getvalue())
-    return WriterSchemas(HeldSchemas(dict.fromkeys(range(1, ids + 1), json.dumps(schema)))), values
+        yield out.getvalue()
+
+
+def _tidb_field(name: str, avro: str, tidb: str, more: Mapping[str, Any] = _NOTHING) -> dict[str, Any]:
+    type_ = {"type": avro, "connect.parameters": {"tidb_type": tidb}, **more}
+    return {"name": name, "type": type_} if name == "id" else {"name": name, "type": ["null", type_], "default": None}
+
+
+def _tidb_row(draw: random.Random) -> dict[str, Any]:
+    at = f"{draw.randrange(24):02}:{draw.randrange(60):02}:{draw.randrange(60):02}"
+    made = f"2024-{draw.randrange(1, 13):02}-{draw.randrange(1, 29):02}"
+    return {
+        "id": draw.randrange(100_000), "customer": draw.choice(("line\nbreak third floor", "Ada", "王小明", "O'Neil")),
+        "total": draw.randrange(10**9).to_bytes(5, "big"), "rate": draw.randrange(10**6) / 8,
+        "quantity": draw.randrange(1000), "flags": bytes([draw.randrange(256)]),
+        "note": draw.choice(("spare", "first", None)), "day": made, "at": at, "made": f"{made} {at}",
+        "seen": f"{made} {at}", "photo": draw.randbytes(16),
+    }  # fmt: skip
 
 
 def _schema() -> Any:
