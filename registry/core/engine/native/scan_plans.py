@@ -11,7 +11,6 @@ import numpy as np
 from msgspec import UNSET
 
 from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
-from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.layout_parts import Image, LayoutColumn, Leaf, Nested, Part, RowShape
 from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED
@@ -66,6 +65,10 @@ class ScanPlan:
     names: bytearray = field(default_factory=bytearray)
     slots: list[Leaf | Nested] = field(default_factory=list)
     images: list[Image] = field(default_factory=list)
+
+    def takes_names(self, names: frozenset[str]) -> bool:
+        """Return whether messages are taken that have other names of tables than those of the shape."""
+        return not names.isdisjoint(self.free | self.unlisted)
 
     def add_message(self, parts: Sequence[Part]) -> None:
         """Add the node of the message and all below it."""
@@ -168,24 +171,23 @@ def _kinds_taken(column: LayoutColumn) -> int:
     return _TAKEN[column.decoder] | (_COLLECTIONS if reads else 0)
 
 
-def free_names(plan: LayoutPlan, reading_options: ReadingOptions) -> frozenset[str]:
+def free_names(plan: LayoutPlan, shape: RowShape) -> frozenset[str]:
     """Return the names that may be others in messages that are scanned for a shape although it is that of one table.
 
     Such tables have the columns of the shape if every image has all of them, in its order.
     """
-    fixed = plan.types.at or any(image.partial for image in plan.images.values()) or reading_options.tables
-    return frozenset() if fixed or "" in plan.images else plan.plain_names
+    fixed = plan.types.at or any(image.partial for image in plan.images.values())
+    return frozenset() if fixed or "" in plan.images else plan.plain_names_of(shape)
 
 
-def make_scan_plan(
-    plan: LayoutPlan, shape: RowShape, pointers: Sequence[str | None], free: frozenset[str] = frozenset()
-) -> ScanPlan:
+def make_scan_plan(plan: LayoutPlan, shape: RowShape, pointers: Sequence[str | None]) -> ScanPlan:
     """Return the plan of a shape's strict layout; `pointers` lead to the members that identify the shape.
 
     Raises NoScanPlan if the scanner cannot recognise the shape.
     """
     if shape.strict is None:
         raise NoScanPlan
+    free = free_names(plan, shape)
     named = {pointer: value for pointer, value in zip(pointers, shape.key, strict=True) if pointer is not None}
     texts = {pointer for pointer in free if isinstance(named.get(pointer, ""), str)}  # others have a null, or no member
     unlisted = frozenset(pointer for pointer, value in named.items() if value is UNLISTED)
