@@ -113,7 +113,8 @@ class ScanPlan:
             return self._literal(leaf.pointer, slot, _NOWHERE)
         if leaf.pointer in self.free | self.unlisted:
             return [self._member(leaf.pointer, self._add_node(_LEAF, slot, TEXTS, _NOWHERE, 1), required=True)]
-        taken = _TAKEN[leaf.decoder] | (_COLLECTIONS if leaf.decoder == decoder_kinds.RAW else 0)
+        of_any = leaf.decoder in (decoder_kinds.RAW, decoder_kinds.WIDE)
+        taken = _TAKEN[leaf.decoder] | (_COLLECTIONS if of_any else 0)
         return [self._member(leaf.pointer, self._add_node(_LEAF, slot, taken, _NOWHERE, 1), required=False)]
 
     def _literal(self, pointer: str, slot: int, image: int) -> list[list[int]]:
