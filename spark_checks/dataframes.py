@@ -90,13 +90,14 @@ def _input(df: DataFrame) -> DataFrame:
 
 
 def _report_work(validation: ValidationContext, fail_on: str) -> Work:
-    spec = describe_validation(validation)
+    spec, tables = describe_validation(validation), validation.reading_options.tables
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         tally = merge_tallies(read_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
         source = ReportSource(kind="dataframe", blank_lines=0)
         found = open_bundle(spec.documents)
-        report = build_report(tally, AppliedContract(found, spec.declared), ReadRange(source, {}), fail_on=fail_on)
+        applied = AppliedContract(found, spec.declared, tables=tables)
+        report = build_report(tally, applied, ReadRange(source, {}), fail_on=fail_on)
         yield pa.RecordBatch.from_arrays(
             [pa.array([json.dumps(write_document(report), ensure_ascii=False)])], schema=_REPORT
         )

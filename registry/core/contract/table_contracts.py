@@ -105,6 +105,10 @@ class TableContracts:
             return None
         return self._by_name.get(table_name(database, schema, table) or "")
 
+    def lists(self, name: str | None) -> bool:
+        """Return whether there is a contract of the table with a full name."""
+        return name in self._by_name
+
     def first(self) -> TableContract | None:
         """Return the contract that comes first by name, None if there is none."""
         return self._by_name[min(self._by_name)] if self._by_name else None

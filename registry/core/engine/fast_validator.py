@@ -51,7 +51,6 @@ from cdc_contracts.registry.core.engine.group.batch_results import (
     RecordGroup,
     RecordKind,
 )
-from cdc_contracts.registry.core.engine.group.batch_tables import BatchTables
 from cdc_contracts.registry.core.engine.group.common_members import CommonMembers
 from cdc_contracts.registry.core.engine.group.family_verdicts import VerdictsByFamily
 from cdc_contracts.registry.core.engine.group.group_decisions import GroupDecisions
@@ -59,8 +58,8 @@ from cdc_contracts.registry.core.engine.group.group_splits import split_by_claim
 from cdc_contracts.registry.core.engine.group.record_grouping import VerdictGroup, group_records
 from cdc_contracts.registry.core.engine.group.subject_claims import Claims, may_be_of
 from cdc_contracts.registry.core.engine.group.unlisted_values import MemberKinds
+from cdc_contracts.registry.core.engine.layouts.batch_tables import BatchTables
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
-from cdc_contracts.registry.core.engine.layouts.layout_parts import Layout
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.native.avro_reading import AvroReader
 from cdc_contracts.registry.core.engine.native.scanning import Scanner
@@ -101,8 +100,12 @@ class FastValidator:
 
     def _make_sorter(self, plan: LayoutPlan) -> BatchSorter:
         options = self.validation.reading_options
-        parser = Parser(plan, options, self._columns.make_columns, self._columns.make_column)
-        return BatchSorter(parser, Scanner(plan, parser.identified_by, options))
+        columns = self._columns
+        parser = Parser(plan, options, columns.make_columns, columns.make_column, columns.is_listed)
+        return BatchSorter(parser, Scanner(plan, parser.identified_by, options, self._tables_of))
+
+    def _tables_of(self, decoded_batch: DecodedBatch) -> BatchTables:
+        return BatchTables(decoded_batch, self._validators[-1].meaning, self.validation.reading_options.table)
 
     def validate(
         self, given: Sequence[bytes | None], keys: pa.BinaryArray | None = None, *, texts: bool
@@ -176,18 +179,16 @@ class FastValidator:
         found: list[RecordGroup] = []
         alone = list(in_order.ungrouped)
         for decoded_batch, columns in zip(decoded_batches, tables, strict=True):
-            value_flags = self._flags(decoded_batch, columns, self._plan)
+            plain_names = self._plan.plain_names_of(decoded_batch.shape)
+            value_flags = self._flags(decoded_batch, columns, self._plan, plain_names)
             texts_of: dict[int, ImageTexts] = {}
             coded = None
             if keys is not None and self._keys is not None:
                 stated = self._keys.read(decoded_batch, columns, _keys_of(keys, decoded_batch))
                 value_flags += stated.flags
                 coded = stated.coded
-            groups = group_records(decoded_batch, self._plan, value_flags, self._plain_names, self._member_kinds, coded)
-            batch_tables = None
-            if self._plain_names:
-                reading_options = self.validation.reading_options
-                batch_tables = BatchTables(decoded_batch, self._validators[-1].meaning, reading_options.table)
+            groups = group_records(decoded_batch, self._plan, value_flags, plain_names, self._member_kinds, coded)
+            batch_tables = self._tables_of(decoded_batch) if plain_names else None
             alone += decoded_batch.numbers[sorted(decoded_batch.unfit)].tolist()
             for group in groups:
                 of_family = self._verdicts.of(decoded_batch.layout.family)
@@ -213,13 +214,6 @@ class FastValidator:
         return found, alone, in_order.tombstones, value_columns.texts
 
     # --- flags
-
-    @cached_property
-    def _plain_names(self) -> frozenset[str]:
-        """The names that no verdict depends on but for how they are built: none where tables have contracts."""
-        if self._plan is None or self.validation.reading_options.tables:
-            return frozenset()
-        return self._plan.plain_names
 
     @cached_property
     def _member_kinds(self) -> MemberKinds:
@@ -251,7 +245,7 @@ class FastValidator:
         )
 
     def _flags(
-        self, decoded_batch: DecodedBatch, columns: ColumnTable, plan: LayoutPlan
+        self, decoded_batch: DecodedBatch, columns: ColumnTable, plan: LayoutPlan, plain_names: frozenset[str]
     ) -> list[tuple[ValueFlag, Mask]]:
         value_flags = [
             *member_flags(decoded_batch, plan),
@@ -278,7 +272,7 @@ class FastValidator:
         if self._validated_messages is not None and value_flags:
             value_flags = fold_flags(value_flags, readers, self._validated_messages)
         value_flags += object_flags(decoded_batch, self._claims.asked)
-        return value_flags + text_flags(decoded_batch, plan.discrete - self._plain_names, self._claims.asked_texts)
+        return value_flags + text_flags(decoded_batch, plan.discrete - plain_names, self._claims.asked_texts)
 
     # --- verdicts
 
@@ -292,7 +286,7 @@ class FastValidator:
             return found
         first = int(decoded_batch.numbers[group.positions[0]])
         record = values[first] or b"", _key_of(keys, first)
-        validated = self._validate_first(*record, decoded_batch.layout, known.kind_of(group))
+        validated = self._validate_first(*record, decoded_batch, known.kind_of(group))
         if validated is not None and validated.fitting() and any(kind == ODD for kind, *_ in group.value_flags):
             return None  # what a version accepts is read, and only the reference reads arrays and objects
         if validated is not None:
@@ -308,7 +302,7 @@ class FastValidator:
         return not any(validator.claims(message) for validator in self._validators)
 
     def _validate_first(
-        self, value: bytes, key: bytes | None, layout: Layout, kind: RecordKind
+        self, value: bytes, key: bytes | None, decoded_batch: DecodedBatch, kind: RecordKind
     ) -> CachedVerdict | None:
         """Have the reference validate the first message of a group; None if each has to be validated there."""
         try:
@@ -330,14 +324,15 @@ class FastValidator:
             ),
             facts=tuple(_facts(version_verdict) for version_verdict in version_verdicts),
             kind=kind,
-            candidates=() if any(claims) else self._candidates(message, layout),
+            candidates=() if any(claims) else self._candidates(message, decoded_batch),
         )
 
-    def _candidates(self, message: dict[str, Any], layout: Layout) -> tuple[str, ...]:
-        """Return the other subjects whose discriminators may hold for a message of a layout and for those like it."""
+    def _candidates(self, message: dict[str, Any], decoded_batch: DecodedBatch) -> tuple[str, ...]:
+        """Return the other subjects whose discriminators may hold for a message of a batch and for those like it."""
         if self._plan is None:
             return ()
-        common = CommonMembers(layout, self._plan, self._plain_names, message, self._claims.asked)
+        plain_names = self._plan.plain_names_of(decoded_batch.shape)
+        common = CommonMembers(decoded_batch.layout, self._plan, plain_names, message, self._claims.asked)
         return self._claims.candidates(message, common)
 
 

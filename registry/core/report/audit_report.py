@@ -14,6 +14,7 @@ from cdc_contracts import __version__
 from cdc_contracts.registry.core.common.errors import LedgerError
 from cdc_contracts.registry.core.common.thresholds import split_words
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts
 from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.contract.version_ranges import TIMES, VersionRange, VersionRanges
 from cdc_contracts.registry.core.message.envelope_times import instant
@@ -44,6 +45,7 @@ from cdc_contracts.registry.core.report.reported_options import report_options
 from cdc_contracts.registry.core.report.reported_parts import report_parts
 from cdc_contracts.registry.core.report.reported_schemas import report_schemas
 from cdc_contracts.registry.core.report.reported_slices import report_slices
+from cdc_contracts.registry.core.report.unlisted_tables import name_nearest
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChangePlace
 from cdc_contracts.registry.core.stats.option_evidence import TopicOption
 from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
@@ -97,7 +99,8 @@ class AppliedContract:
     """What messages were read by: the contract as it was declared, or what was found where it was not.
 
     `detection` is what was detected where no contract was declared, `validation` what the messages were read by then.
-    `versions` are the ranges that declare versions, where some do.
+    `versions` are the ranges that declare versions, where some do. `tables` are the table contracts, where `validation`
+    is not given.
     """
 
     catalogue: Catalogue
@@ -105,6 +108,13 @@ class AppliedContract:
     detection: Detection | None = None
     versions: VersionRanges | None = None
     validation: ValidationContext | None = None
+    tables: TableContracts | None = None
+
+    @property
+    def listed_tables(self) -> Sequence[str]:
+        """The tables that table contracts list."""
+        tables = self.tables if self.validation is None else self.validation.reading_options.tables
+        return () if tables is None else tables.names()
 
     @property
     def preferences(self) -> Sequence[Version]:
@@ -155,6 +165,7 @@ def build_report(
     evidence = collect_evidence(tally, objections, unproven=bool(unproven), stopped=read.stopped is not None)
     verdict = decide_run(evidence, fail_on).verdict
     tally.bound()
+    name_nearest(tally, applied.listed_tables)
     subjects = (
         [one.subject for one in detection.detected]
         if detection

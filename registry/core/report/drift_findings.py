@@ -36,11 +36,13 @@ from cdc_contracts.registry.core.report.reported_findings import (
     Severity,
 )
 from cdc_contracts.registry.core.report.reproduce_commands import audit_command, detect_command, why_command
+from cdc_contracts.registry.core.report.unlisted_tables import NEAREST
 from cdc_contracts.registry.core.stats.ddl_statements import explaining_statement
 from cdc_contracts.registry.core.stats.finding_overlaps import FindingOverlaps, is_per_column
 from cdc_contracts.registry.core.stats.finding_tallies import FindingExample, FindingKey, FindingTally
 from cdc_contracts.registry.core.stats.option_evidence import OPTION_CHANGE
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
+from cdc_contracts.registry.core.stats.record_facts import UNKNOWN_TABLE
 from cdc_contracts.registry.core.stats.run_findings import INCOMPATIBLE_KEY, INCOMPATIBLE_SCHEMA
 from cdc_contracts.registry.core.stats.schema_timeline import NO_SCHEMAS, SchemaTimeline
 from cdc_contracts.registry.core.stats.tally import Tally
@@ -52,14 +54,13 @@ from cdc_contracts.registry.core.validate.verdicts import AMBIGUOUS, LEFT_OPEN
 _MOST_OBSERVED: Final = 10
 _ONE_OF: Final = "one of "
 _A_TYPE_OF: Final = "a type of "
-_NEAREST: Final = ", nearest "
 _ACTIONS: Final = {
     INCOMPATIBLE_SCHEMA: "Let readers ask the registry for the schema of each record and resolve it to their own, and "
     "upgrade them before producers write the next one; `cdc-contracts compat OLD NEW` shows a record that is not read.",
     INCOMPATIBLE_KEY: "Records of one row now have two keys, which may be in different partitions, and compaction "
     "keeps both: rebuild tables and caches by the new key.",
 }
-_OF_TABLES: Final = ("unknown-table", "table-schema")
+_OF_TABLES: Final = (UNKNOWN_TABLE, "table-schema")
 
 
 OnsetKind = Literal["every", "sporadic", "once"]
@@ -204,8 +205,8 @@ def _similar(
             return similar_names(name, own)
         if isinstance(beside, dict):
             return similar_names(name, set(beside) - own)
-    if key.name == "unknown-table":
-        return sorted({expected.partition(_NEAREST)[2] for expected in finding.expected} - {""})
+    if key.name == UNKNOWN_TABLE:
+        return sorted({expected.partition(NEAREST)[2] for expected in finding.expected} - {""})
     if key.name == "unknown-enum":
         sent = follow(message, split_pointer(key.path)) if message is not None else None
         code = sent if isinstance(sent, str) else min(finding.observed.items(), key=_by_count)[0]

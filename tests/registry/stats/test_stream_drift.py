@@ -34,9 +34,16 @@ ALL = [version.reference for version in CATALOGUE.all_versions()]
 
 
 def report_of(records, reference, reading_options=None, *, fail_on="warning"):
-    tally = Kernel(open_validation(CATALOGUE, reference, reading_options or ReadingOptions())).audit(batch_of(records))
+    options = reading_options or ReadingOptions()
+    tally = Kernel(open_validation(CATALOGUE, reference, options)).audit(batch_of(records))
     return build_report(
-        tally, catalogue=CATALOGUE, contract=reference, source={"kind": "file"}, spans={}, fail_on=fail_on
+        tally,
+        catalogue=CATALOGUE,
+        contract=reference,
+        source={"kind": "file"},
+        spans={},
+        fail_on=fail_on,
+        tables=options.tables,
     )
 
 

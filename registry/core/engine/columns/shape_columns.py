@@ -27,6 +27,8 @@ from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 _KIND_DECODERS: Final = {"text": decoder_kinds.TEXT, "number": decoder_kinds.RAW, "boolean": decoder_kinds.BOOL}
 
+_MOST_TABLES: Final = 4096
+"""Names whose table contracts are remembered; beyond that, they are forgotten together."""
 _MOST_TYPES: Final = 4096
 """Types whose columns are remembered; beyond that, they are forgotten together."""
 
@@ -39,6 +41,7 @@ class ShapeColumns:
         self._validators = validation.validators
         self._kind_uses: dict[ValueMapping, tuple[FormUse, ...]] = {}
         self._typed: dict[Any, tuple[str, tuple[FormUse | None, ...]]] = {}
+        self._tables: dict[tuple[Any, ...], TableContract | None] = {}
 
     def make_columns(
         self, types: dict[str, str] | None, names: tuple[Any, ...], defaults: Mapping[str, str]
@@ -107,11 +110,20 @@ class ShapeColumns:
                 form = FORMS[name]
                 yield FormUse(form, validator.forms.context_of(form, None, mapping), lenient=False)
 
+    def is_listed(self, names: tuple[Any, ...]) -> bool:
+        """Return whether a table contract lists the table of a message with some names."""
+        return self._table_of(names) is not None
+
     def _table_of(self, names: tuple[Any, ...]) -> TableContract | None:
         if not self._validation.reading_options.tables:
             return None
-        result = self._read_names(names).names
-        return self._validation.reading_options.tables.of(result.database, result.schema, result.table)
+        if names not in self._tables:
+            if len(self._tables) >= _MOST_TABLES:
+                self._tables.clear()
+            result = self._read_names(names).names
+            tables = self._validation.reading_options.tables
+            self._tables[names] = tables.of(result.database, result.schema, result.table)
+        return self._tables[names]
 
     def _read_names(self, names: tuple[Any, ...], meaning: Meaning | None = None) -> Reading:
         """Return a reading that has only what a shape depends on."""

@@ -21,7 +21,7 @@ from cdc_contracts.registry.core.engine.count.record_moments import moments_of, 
 from cdc_contracts.registry.core.engine.count.two_image_orders import TwoImageOrders, is_followed
 from cdc_contracts.registry.core.engine.group.batch_positions import ReadRuns
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, CachedVerdict, GroupResult
-from cdc_contracts.registry.core.engine.group.batch_tables import Tables, join_tables, table_of_all
+from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables, join_tables, table_of_all
 from cdc_contracts.registry.core.engine.layouts.text_digests import Digests, mix
 from cdc_contracts.registry.core.message.reading import Reading, TableNames
 from cdc_contracts.registry.core.records.record_batches import Batch, split_by_code

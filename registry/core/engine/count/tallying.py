@@ -14,7 +14,6 @@ from cdc_contracts.registry.core.engine.count.schema_counts import count_schemas
 from cdc_contracts.registry.core.engine.count.two_image_orders import TwoImageOrders
 from cdc_contracts.registry.core.engine.group.batch_positions import read_runs
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
-from cdc_contracts.registry.core.engine.group.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.group.verdict_records import (
     Numbers,
     PartitionRecords,
@@ -24,6 +23,7 @@ from cdc_contracts.registry.core.engine.group.verdict_records import (
     records_of_group,
     time_of,
 )
+from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.statistics.batch_statistics import count_statistics
 from cdc_contracts.registry.core.engine.statistics.profile_counts import count_profiles
 from cdc_contracts.registry.core.records.record_batches import NO_TIMESTAMP, Batch

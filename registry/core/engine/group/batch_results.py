@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.engine.columns.row_images import ColumnTable, ImageTexts
-from cdc_contracts.registry.core.engine.group.batch_tables import BatchTables, Tables, table_of_all
+from cdc_contracts.registry.core.engine.layouts.batch_tables import BatchTables, Tables, table_of_all
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.transport import Transport

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.contract.known_codes import show_known
 from cdc_contracts.registry.core.engine.group.batch_results import GroupResult
-from cdc_contracts.registry.core.engine.group.batch_tables import Tables
 from cdc_contracts.registry.core.engine.group.observed_shapes import observed_kinds, observed_shapes
+from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables
 from cdc_contracts.registry.core.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.core.stats.ddl_statements import MOST_CHARACTERS, Statement
 from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP

@@ -138,7 +138,12 @@ def open_member(token: bytes) -> Any:
 
 def open_odd(value: Any) -> dict[str, Any]:
     """Return the members of an object that was opened as `Odd`; none for anything else."""
-    return _decode_any(value.token) if isinstance(value, Odd) and value.kind == "object" else {}
+    if not (isinstance(value, Odd) and value.kind == "object"):
+        return {}
+    try:
+        return _decode_any(value.token)  # type: ignore[no-any-return]
+    except msgspec.DecodeError:  # a number beyond doubles
+        return open_tokens([value.token])[0]  # type: ignore[no-any-return]
 
 
 def open_tokens(tokens: Sequence[bytes]) -> list[Any]:

@@ -155,7 +155,8 @@ class Layout:
 class RowShape:
     """The shape of messages whose rows have the same columns, and the layouts that decode them.
 
-    `has_types` if the messages say types of columns, though perhaps not of all.
+    `has_types` if the messages say types of columns, though perhaps not of all. `listed` if a table contract lists
+    their table: it may say anything of it, so that a verdict depends on the name.
     `strict` requires every column in full images; `loose` accepts any subset, and whatever else was learnt from
     messages that the strict layout rejected.
     """
@@ -163,6 +164,7 @@ class RowShape:
     key: tuple[Any, ...]
     columns: list[LayoutColumn]
     has_types: bool
+    listed: bool = False
     strict: Layout | None = None
     loose: Layout | None = None
     built_for: int = -1
@@ -176,7 +178,7 @@ class RowShape:
 
     def copy(self, key: tuple[Any, ...]) -> RowShape:
         """Return a copy for other messages with the same columns, which may learn different ones from now on."""
-        return RowShape(key, [*self.columns], self.has_types, self.strict, self.loose, self.built_for)
+        return RowShape(key, [*self.columns], self.has_types, self.listed, self.strict, self.loose, self.built_for)
 
 
 def _walk(parts: tuple[Part, ...]) -> Iterator[Part]:

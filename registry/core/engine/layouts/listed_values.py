@@ -10,14 +10,14 @@ from cdc_contracts.registry.core.contract.document_model import normalise_kind
 from cdc_contracts.registry.core.contract.relations import is_number
 
 
-class UnlistedKind:
-    """Stands in a shape for any kind of source that no contract lists."""
+class UnlistedText:
+    """Stands in a shape for any kind of source that no contract lists, or any name of a table that none does."""
 
     def __repr__(self) -> str:
         return "UNLISTED"
 
 
-UNLISTED: Final = UnlistedKind()
+UNLISTED: Final = UnlistedText()
 
 
 @dataclass(frozen=True)

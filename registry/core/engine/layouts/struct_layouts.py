@@ -77,7 +77,7 @@ class TypePlan(NamedTuple):
 class LayoutPlan:
     """What the envelopes of a subject's versions have in common, as far as parsing needs it.
 
-    `plain_names` are names of which only the structure can affect a verdict, unless there are table contracts. Of
+    `plain_names` are names of which only the structure can affect a verdict, unless a table contract lists them. Of
     `discrete` members a verdict may depend on the value, of those in `listed` only if it is listed.
     """
 
@@ -99,6 +99,10 @@ class LayoutPlan:
     relations: tuple[Relation, ...]
     asked_columns: Mapping[str, AskedColumn]
     """Columns of messages that are rows in which tests of a contract look."""
+
+    def plain_names_of(self, shape: RowShape) -> frozenset[str]:
+        """Return the names that no verdict on messages of a shape depends on but for how they are built."""
+        return frozenset() if shape.listed else self.plain_names
 
     def kind_of(self, name: Any) -> Any:
         """Return a kind of source as the shape of a message depends on it."""

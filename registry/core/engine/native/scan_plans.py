@@ -11,7 +11,6 @@ import numpy as np
 from msgspec import UNSET
 
 from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
-from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.layout_parts import Image, LayoutColumn, Leaf, Nested, Part, RowShape
 from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED
@@ -67,6 +66,10 @@ class ScanPlan:
     slots: list[Leaf | Nested] = field(default_factory=list)
     images: list[Image] = field(default_factory=list)
 
+    def takes_names(self, names: frozenset[str]) -> bool:
+        """Return whether messages are taken that have other names of tables than those of the shape."""
+        return not names.isdisjoint(self.free | self.unlisted)
+
     def add_message(self, parts: Sequence[Part]) -> None:
         """Add the node of the message and all below it."""
         self._add_object("", parts, _NOWHERE)
@@ -110,7 +113,8 @@ class ScanPlan:
             return self._literal(leaf.pointer, slot, _NOWHERE)
         if leaf.pointer in self.free | self.unlisted:
             return [self._member(leaf.pointer, self._add_node(_LEAF, slot, TEXTS, _NOWHERE, 1), required=True)]
-        taken = _TAKEN[leaf.decoder] | (_COLLECTIONS if leaf.decoder == decoder_kinds.RAW else 0)
+        of_any = leaf.decoder in (decoder_kinds.RAW, decoder_kinds.WIDE)
+        taken = _TAKEN[leaf.decoder] | (_COLLECTIONS if of_any else 0)
         return [self._member(leaf.pointer, self._add_node(_LEAF, slot, taken, _NOWHERE, 1), required=False)]
 
     def _literal(self, pointer: str, slot: int, image: int) -> list[list[int]]:
@@ -168,24 +172,23 @@ def _kinds_taken(column: LayoutColumn) -> int:
     return _TAKEN[column.decoder] | (_COLLECTIONS if reads else 0)
 
 
-def free_names(plan: LayoutPlan, reading_options: ReadingOptions) -> frozenset[str]:
+def free_names(plan: LayoutPlan, shape: RowShape) -> frozenset[str]:
     """Return the names that may be others in messages that are scanned for a shape although it is that of one table.
 
     Such tables have the columns of the shape if every image has all of them, in its order.
     """
-    fixed = plan.types.at or any(image.partial for image in plan.images.values()) or reading_options.tables
-    return frozenset() if fixed or "" in plan.images else plan.plain_names
+    fixed = plan.types.at or any(image.partial for image in plan.images.values())
+    return frozenset() if fixed or "" in plan.images else plan.plain_names_of(shape)
 
 
-def make_scan_plan(
-    plan: LayoutPlan, shape: RowShape, pointers: Sequence[str | None], free: frozenset[str] = frozenset()
-) -> ScanPlan:
+def make_scan_plan(plan: LayoutPlan, shape: RowShape, pointers: Sequence[str | None]) -> ScanPlan:
     """Return the plan of a shape's strict layout; `pointers` lead to the members that identify the shape.
 
     Raises NoScanPlan if the scanner cannot recognise the shape.
     """
     if shape.strict is None:
         raise NoScanPlan
+    free = free_names(plan, shape)
     named = {pointer: value for pointer, value in zip(pointers, shape.key, strict=True) if pointer is not None}
     texts = {pointer for pointer in free if isinstance(named.get(pointer, ""), str)}  # others have a null, or no member
     unlisted = frozenset(pointer for pointer, value in named.items() if value is UNLISTED)

@@ -36,6 +36,7 @@ _SINGLE: Final = (decoder_kinds.TEXT, decoder_kinds.INT, decoder_kinds.TEXT_OR_I
 NAMELESS: Final = 255
 _FEW: Final = 64
 """Up to this number values are made one by one; whoever asks for more gets all of them made at once."""
+_ODD_KINDS: Final = {ARRAY: "array", OBJECT: "object"}
 STATE: Final = "state"
 """Takes the place of a decoder if all that matters about an object is whether it is present."""
 _decode_text = msgspec.json.Decoder(str).decode
@@ -313,6 +314,10 @@ class ScannedMember(ScannedColumn):
     @cached_property
     def open_wide(self) -> Callable[[bytes], Any]:
         return decoder_kinds.open_member
+
+    def _object(self, cell: int) -> Any:
+        kind = _ODD_KINDS.get(cell & 15) if self.decoder == decoder_kinds.WIDE else None
+        return super()._object(cell) if kind is None else decoder_kinds.Odd(kind, self.token(cell))
 
 
 _OPENERS: Final[dict[int, Callable[[bytes], Any]]] = {

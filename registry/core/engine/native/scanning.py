@@ -6,7 +6,7 @@ The scanner accepts only messages that surely have the shape. The parser decides
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.layouts.batch_tables import BatchTables
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, Rows
 from cdc_contracts.registry.core.engine.layouts.layout_parts import Layout, Leaf, RowShape
 from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED
@@ -75,10 +76,13 @@ class _Found:
 class Scanner:
     """Scans batches for the most recent shapes; keeps a plan for each."""
 
-    def __init__(self, plan: LayoutPlan, pointers: Sequence[str | None], reading_options: ReadingOptions) -> None:
+    def __init__(
+        self, plan: LayoutPlan, pointers: Sequence[str | None], reading_options: ReadingOptions,
+        tables_of: Callable[[DecodedBatch], BatchTables],
+    ) -> None:  # fmt: skip
         self._library: Any = None if reading_options.strict_json else native_library()
         self._plan, self._pointers, self._most_bytes = plan, pointers, reading_options.max_bytes
-        self._free = free_names(plan, reading_options)
+        self._tables, self._tables_of = reading_options.tables, tables_of
         self._plans: OrderedDict[Any, _CompiledPlan | None] = OrderedDict()
         self._recent: list[RowShape] = []
         self._least, self._patience = (1, _MOST_INT) if is_eager() else (_LEAST, _PATIENCE)
@@ -91,7 +95,7 @@ class Scanner:
     def scan(self, values: MessageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
         """Return the messages with one of the most recent shapes, and the numbers of the others."""
         found: list[DecodedBatch] = []
-        recent = list(self._recent)
+        recent = sorted(self._recent, key=lambda shape: not shape.listed)  # those of unlisted tables take any names
         for shape in recent:
             if len(numbers) < self._least:
                 break
@@ -101,7 +105,8 @@ class Scanner:
     def scan_for(self, shape: RowShape, values: MessageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
         """Return the messages of one shape, which is remembered if there are any, and the numbers of the others."""
         found: list[DecodedBatch] = []
-        known = any(one is shape or (self._free and _take_the_same(one, shape)) for one in self._recent)
+        free = free_names(self._plan, shape)
+        known = any(one is shape or (free and _take_the_same(one, shape)) for one in self._recent)
         if not known and len(numbers) >= self._least:
             numbers = self._scan_into(found, shape, values, numbers)
             if found:
@@ -113,12 +118,22 @@ class Scanner:
         self, found: list[DecodedBatch], shape: RowShape, values: MessageValues, numbers: Numbers
     ) -> Numbers:
         plan = self._compiled(shape)
-        result = None if plan is None else self._run_unlisted(plan, values, numbers)
-        if plan is None or result is None or len(result.taken) < self._least:
+        result = None if plan is None else self._run(plan, values, numbers)
+        batch = None
+        if plan is not None and result is not None and len(result.taken) >= self._least:
+            batch = self._lay_out(shape, plan, result, values.array)
+            listed = self._are_listed(plan, batch)
+            if listed.any():  # scanned again without the messages that are of other shapes
+                apart = result.taken[listed]
+                batch, result = None, self._run(plan, values, numbers[~np.isin(numbers, apart)])
+                if result is not None and len(result.taken) >= self._least:
+                    batch = self._lay_out(shape, plan, result, values.array)
+                    result = replace(result, left=np.sort(np.concatenate([result.left, apart])))
+        if batch is None or result is None:
             if shape in self._recent:
                 self._recent.remove(shape)
             return numbers
-        found.append(self._lay_out(shape, plan, result, values.array))
+        found.append(batch)
         return result.left
 
     def _compiled(self, shape: RowShape) -> _CompiledPlan | None:
@@ -129,9 +144,7 @@ class Scanner:
             self._plans.move_to_end(shape.key)
             return known
         try:
-            plan = _CompiledPlan(
-                self._library, shape.strict, make_scan_plan(self._plan, shape, self._pointers, self._free)
-            )
+            plan = _CompiledPlan(self._library, shape.strict, make_scan_plan(self._plan, shape, self._pointers))
         except NoScanPlan:
             plan = None
         self._plans[shape.key] = plan
@@ -139,23 +152,16 @@ class Scanner:
             self._plans.popitem(last=False)
         return plan
 
-    def _run_unlisted(self, compiled: _CompiledPlan, values: MessageValues, numbers: Numbers) -> _Found | None:
-        """Scan, for a shape of any unlisted kind of source again without the messages whose kind is listed."""
-        found = self._run(compiled, values, numbers)
-        if found is None or not compiled.plan.unlisted:
-            return found
-        listed = self._have_listed_kinds(compiled, found, values.array)
-        if not listed.any():
-            return found
-        apart = found.taken[listed]
-        rest = self._run(compiled, values, numbers[~np.isin(numbers, apart)])
-        return None if rest is None else replace(rest, left=np.sort(np.concatenate([rest.left, apart])))
-
-    def _have_listed_kinds(self, compiled: _CompiledPlan, found: _Found, array: pa.BinaryArray) -> NDArray[np.bool_]:
-        source, slots = ScannedBytes(self._library, array.buffers()[2]), enumerate(compiled.plan.slots)
-        place, leaf = next((place, part) for place, part in slots if part.pointer in compiled.plan.unlisted)
-        codes, kinds = ScannedMember(source, found.cells[place], leaf.decoder).distinct  # type: ignore[union-attr]
-        return np.array([self._plan.kind_of(kind) is not UNLISTED for kind in kinds], np.bool_)[codes]
+    def _are_listed(self, compiled: _CompiledPlan, batch: DecodedBatch) -> NDArray[np.bool_]:
+        """Return which messages have a kind of source or a table that is listed, where the plan takes any other."""
+        listed = np.zeros(len(batch), np.bool_)
+        kind_at = self._plan.names_at[-1] if self._plan.by_kind else None
+        if kind_at in compiled.plan.unlisted:
+            codes, kinds = batch.members[kind_at].distinct
+            listed |= np.array([self._plan.kind_of(kind) is not UNLISTED for kind in kinds], np.bool_)[codes]
+        if self._tables and compiled.plan.takes_names(self._plan.plain_names):
+            listed |= self._tables_of(batch).tables.marked(self._tables.lists)
+        return listed
 
     def _run(self, compiled: _CompiledPlan, values: MessageValues, numbers: Numbers) -> _Found | None:
         """Scan; None if memory is short, or there are too many rows to be worth it."""

@@ -32,7 +32,8 @@ from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.layout_parts import Layout, LayoutColumn, RowShape
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan, can_be_field, decoder_of_schema
 from cdc_contracts.registry.core.engine.parse.records_by_layout import Sorted
-from cdc_contracts.registry.core.engine.parse.shape_guess import MOST_SHAPES, ShapeGuess, make_key_reader, make_picker
+from cdc_contracts.registry.core.engine.parse.shape_guess import MOST_SHAPES, ShapeGuess, make_key_reader
+from cdc_contracts.registry.core.engine.parse.shape_names import IsListed, ShapeNames
 from cdc_contracts.registry.core.engine.parse.type_tokens import read_defaults, read_types
 from cdc_contracts.registry.core.records.message_values import MessageValues
 
@@ -52,15 +53,14 @@ class Parser:
     """Sorts values by layout, learning layouts as it goes. Its memory is bounded; the reference validates the rest."""
 
     def __init__(
-        self, plan: LayoutPlan, reading_options: ReadingOptions, make_columns: MakeColumns, make_column: MakeColumn
-    ) -> None:
+        self, plan: LayoutPlan, reading_options: ReadingOptions, make_columns: MakeColumns, make_column: MakeColumn,
+        is_listed: IsListed,
+    ) -> None:  # fmt: skip
         self._plan = plan
         self._reading_options, self._schemas = reading_options, reading_options.schemas
         self._make_columns = make_columns
         self._make_column = make_column
-        by_table = not plan.types.at or bool(reading_options.tables)
-        self._names = plan.names_at if by_table or plan.by_kind else ()
-        self._free = plan.plain_names if self._names and not by_table else frozenset[str]()
+        self._names = ShapeNames(plan, reading_options, is_listed)
         self._shapes: OrderedDict[Any, RowShape] = OrderedDict()
         self._layouts: OrderedDict[Any, Layout] = OrderedDict()
         self._families: OrderedDict[Any, int] = OrderedDict()
@@ -68,18 +68,16 @@ class Parser:
         self._widened: frozenset[str] = frozenset()
         self._learned_fields = 0
         self._made = 0
-        self._guess = ShapeGuess(plan, [at for at in self._names if at not in self._free])
+        self._guess = ShapeGuess(plan, self._names.identified_by)
         self._read_key = make_key_reader(plan)
         self._latest: RowShape | None = None
         self._learnt: RowShape | None = None
-        self.identified_by = [*plan.types.at, *(None if at in self._free else at for at in self._names)]
-        """The pointer of each part of a shape's key; None for a name that the shape does not depend on."""
-        self._picks = [(at, self._picker(pointer)) for at, pointer in enumerate(self.identified_by) if pointer]
+        self._picks = self._names.picks()
 
-    def _picker(self, pointer: str) -> Callable[[Any], Any]:
-        pick, kind_of = make_picker(self._plan, pointer), self._plan.kind_of
-        is_kind = self._plan.by_kind and pointer == self._plan.names_at[-1]
-        return (lambda record: kind_of(pick(record))) if is_kind else pick
+    @property
+    def identified_by(self) -> Sequence[str | None]:
+        """The pointer of each part of a shape's key; None for a name that the shape does not depend on."""
+        return self._names.identified_by
 
     def sort(self, values: MessageValues) -> Sorted:
         """Return the values by layout. Every record is in exactly one group."""
@@ -174,7 +172,8 @@ class Parser:
     def _have_shape(self, shape: RowShape, records: list[Any]) -> bool:
         """Return whether every record has the members that identify its shape."""
         for at, pick in self._picks:
-            wanted = Raw(shape.key[at]) if type(shape.key[at]) is bytes else shape.key[at]
+            part = shape.key[at]
+            wanted = Raw(part) if type(part) is bytes else part
             if not all(map(eq, map(pick, records), repeat(wanted))):
                 return False
         return True
@@ -185,8 +184,7 @@ class Parser:
         if shape is None or (self._reading_options.strict_json and has_duplicates(value)):
             result.ungrouped.append(number)
             return
-        if guessed:
-            self._guess.remember(value, shape)
+        self._guess.remember(value, shape, again=guessed)
         for attempt in (self._strict_of, self._loose_of, self._learned):
             layout = attempt(shape, value)
             if layout is None:
@@ -208,12 +206,9 @@ class Parser:
             found = self._read_key(value)
         except _REFUSED:
             return None
-        tokens, names = found
-        if self._plan.by_kind:
-            names = (*names[:-1], self._plan.kind_of(names[-1]))
-        if self._free:
-            names = tuple([None if at in self._free else name for at, name in zip(self._names, names, strict=True)])
-        key = (*tokens, *(names if self._names else ()))
+        tokens = found[0]
+        names, listed = self._names.identify(found[1])
+        key = self._names.key(tokens, names)
         shape = self._shapes.get(key)
         if shape is None:
             result = [
@@ -232,7 +227,7 @@ class Parser:
             if len(columns) > _MOST_COLUMNS or not all(can_be_field(column.name) for column in columns):
                 return None
             shape = self._like_learnt(key, value) if not columns else None
-            shape = RowShape(key, columns, types is not None) if shape is None else shape
+            shape = RowShape(key, columns, types is not None, listed) if shape is None else shape
             self._shapes[key] = shape
             _bound(self._shapes)
         if shape.built_for != self._learned_fields or shape.strict is None:
@@ -260,12 +255,12 @@ class Parser:
         shape.built_for = self._learned_fields
 
     def _family(self, shape: RowShape) -> int:
-        """Return the number of the family of shapes with these types and columns.
+        """Return the number of the family of shapes with these types and columns, whose tables are all listed or none.
 
         Where null means something else from another kind of source, shapes of one kind are a family of their own.
         """
         kind = shape.key[-1] if self._plan.by_kind and self._plan.absent is not None else None
-        key = (shape.key[: len(self._plan.types.at)], tuple(shape.columns), kind)
+        key = (shape.key[: len(self._plan.types.at)], tuple(shape.columns), kind, shape.listed)
         family = self._families.get(key)
         if family is None:
             self._made += 1  # never reused: cached verdicts are keyed by it

@@ -24,18 +24,28 @@ _PEEK: Final = 3
 class ShapeGuess:
     """Guesses the shape of a value from a slice of its bytes; mostly the slice of the previous value recurs."""
 
-    def __init__(self, plan: LayoutPlan, identifying_names: Sequence[str]) -> None:
+    def __init__(self, plan: LayoutPlan, identified_by: Sequence[str | None]) -> None:
+        first = len(plan.types.at)
         types: list[tuple[str, bytes | int]] = [(at, plan.types.close) for at in plan.types.at[:1]]
-        names = [(at, b",") for at in identifying_names]
+        places = [at for at in range(first, len(identified_by)) if identified_by[at] is not None]
+        names = [(at, b",") for at in identified_by[first:] if at is not None]
         images = [(at, _PEEK) for at in plan.images] if plan.types.within is not None else []
         self._marks = [(f'"{split_pointer(at)[-1]}"'.encode(), close) for at, close in (*types, *names, *images)]
-        self._kind_mark = len(types) + len(names) - 1 if plan.by_kind else None
+        self._names = [(len(types) + number, place) for number, place in enumerate(places)]
+        """The mark of each name, and its place in the key of a shape."""
+        self._hidden: list[tuple[int, ...]] = []
+        """Which marks are hidden of some shape: those of names that it does not depend on."""
         self._known: OrderedDict[Any, RowShape] = OrderedDict()
 
-    def remember(self, value: bytes, shape: RowShape) -> None:
-        """From now on, guess this shape for values that look like this one."""
-        looks = self._look(value)
-        self._known[self._hide_kind(looks) if shape.key[-1:] == (UNLISTED,) else looks] = shape
+    def remember(self, value: bytes, shape: RowShape, *, again: bool) -> None:
+        """From now on, guess this shape for values that look like this one; not `again` if another one is guessed."""
+        hidden = tuple([mark for mark, place in self._names if shape.key[place] is UNLISTED])
+        if hidden and hidden not in self._hidden:
+            self._hidden.append(hidden)
+        looks = _hide(self._look(value), hidden)
+        if not again and looks in self._known:
+            return
+        self._known[looks] = shape
         if len(self._known) > MOST_SHAPES:
             self._known.popitem(last=False)
 
@@ -59,14 +69,13 @@ class ShapeGuess:
         return guess
 
     def _find(self, looks: Any) -> RowShape | None:
-        """Return the shape of values that look like this; where none is known, of those with any unlisted kind."""
+        """Return the shape of values that look like this; where none is known, of those with any unlisted names."""
         found = self._known.get(looks)
-        return self._known.get(self._hide_kind(looks)) if found is None and self._kind_mark is not None else found
-
-    def _hide_kind(self, looks: Any) -> Any:
-        if not isinstance(looks, tuple):
-            return UNLISTED
-        return (*looks[: self._kind_mark], UNLISTED, *looks[(self._kind_mark or 0) + 1 :])
+        for hidden in self._hidden if found is None else ():
+            found = self._known.get(_hide(looks, hidden))
+            if found is not None:
+                break
+        return found
 
     def _look(self, value: bytes) -> Any:
         parts = []
@@ -75,6 +84,13 @@ class ShapeGuess:
             stop = start + len(value_flag) + close if isinstance(close, int) else value.find(close, start) + 1
             parts.append(value[start:stop] if start >= 0 else b"")
         return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _hide(looks: Any, hidden: Sequence[int]) -> Any:
+    """Return looks without some marks."""
+    if not hidden or not isinstance(looks, tuple):
+        return UNLISTED if hidden else looks
+    return tuple([UNLISTED if mark in hidden else part for mark, part in enumerate(looks)])
 
 
 def make_key_reader(plan: LayoutPlan) -> Callable[[bytes], tuple[tuple[Any, ...], tuple[Any, ...]]]:
@@ -94,7 +110,7 @@ def make_key_reader(plan: LayoutPlan) -> Callable[[bytes], tuple[tuple[Any, ...]
     def read_key(value: bytes) -> tuple[Any, tuple[Any, ...]]:
         found = _as_tree(decode(value), tree)
         tokens = tuple(UNSET if (token := follow(found, parts)) is ABSENT else token for parts in types_parts)
-        names = tuple(_open_name(follow(found, parts)) for parts in names_parts)
+        names = tuple(open_name(follow(found, parts)) for parts in names_parts)
         return tokens, names
 
     return read_key
@@ -121,7 +137,8 @@ def _as_tree(record: Any, tree: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _open_name(token: Any) -> Any:
+def open_name(token: Any) -> Any:
+    """Return a name as the shape of a message has it, from its token: a text, None, or else UNSET."""
     if token is ABSENT:
         return UNSET
     try:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.group.batch_positions import BatchPositions, ReadRuns, join_positions
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
-from cdc_contracts.registry.core.engine.group.batch_tables import Tables
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.statistics.option_columns import note_options
 from cdc_contracts.registry.core.engine.statistics.part_counts import note_parts

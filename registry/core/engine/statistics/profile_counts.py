@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.common.time_zones import Zone
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, RecordGroup
-from cdc_contracts.registry.core.engine.group.batch_tables import join_tables
 from cdc_contracts.registry.core.engine.group.row_facts import times_of
+from cdc_contracts.registry.core.engine.layouts.batch_tables import join_tables
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
 from cdc_contracts.registry.core.engine.statistics.value_texts import TEXT_STATE, ValueTexts, find_texts
 from cdc_contracts.registry.core.message.envelope_times import is_local

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.group.batch_results import RecordGroup
-from cdc_contracts.registry.core.engine.group.batch_tables import Tables, join_tables
+from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
 from cdc_contracts.registry.core.engine.layouts.parsed_values import ParsedValues, token_of
 from cdc_contracts.registry.core.engine.layouts.single_values import number_by_token

@@ -13,8 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.columns.row_images import SideTexts
-from cdc_contracts.registry.core.engine.group.batch_tables import Tables, join_tables, table_of_all
 from cdc_contracts.registry.core.engine.group.row_facts import Places, Values
+from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables, join_tables, table_of_all
 from cdc_contracts.registry.core.engine.write.decoded_rows import (
     TYPED_COLUMNS,
     DecodedImages,

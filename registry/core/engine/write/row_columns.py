@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, GroupResult
-from cdc_contracts.registry.core.engine.group.batch_tables import Tables
+from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables
 from cdc_contracts.registry.core.message.canonical_changes import Change
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumn, ObservedColumns, ObservedRow, TableName
