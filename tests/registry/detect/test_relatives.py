@@ -81,6 +81,7 @@ def test_what_no_message_distinguishes_is_never_certain(path):
         ("inlong-canal-json", "oms/canal"),
         ("debezium-mysql-named-oms", "oms/debezium-flatten@1"),
         ("qlik-replicate", "oms/debezium-flatten"),
+        ("debezium-oracle-without-connector", "debezium/json@4"),
         ("hudi-rows", None),
         ("cloudevents", None),
     ],
