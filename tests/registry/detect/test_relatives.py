@@ -95,6 +95,7 @@ def test_the_nearest_contract_is_named_where_one_is_near(name, nearest):
     [
         ("inlong-canal-json", "InLong canal"),
         ("debezium-mongodb", "Debezium for MongoDB"),
+        ("debezium-avro-console-output", "Debezium Avro console output"),
         ("debezium-cassandra", "Debezium for Cassandra or YugabyteDB"),
         ("debezium-unwrapped-with-schemas", "Debezium, new record state only, with a schema block"),
         ("flink-cdc-pipeline-debezium-json-with-schemas", "Flink CDC debezium-json with a schema block"),
