@@ -66,6 +66,7 @@ _TESTS: Final = (
     {"present": "/id"},
     {"absent": "/id"},
     {"unset": "/rowid"},
+    {"alone": "/ts_ms"},
     {"equals": "/version", "value": "2.0"},
     {"in": "/type", "values": ["INSERT", "UPDATE"]},
     {"not-in": "/type", "values": ["ROW"]},

@@ -10,7 +10,7 @@ from typing import Any
 
 from mutations import DROP, Token, get, replaced, written
 
-from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
 from cdc_contracts.registry.core.message import transport
@@ -51,11 +51,13 @@ def _tests_of(version: Version) -> list[dict[str, Any]]:
 
 def _broken(test: dict[str, Any]) -> Iterator[tuple[str, str, str, Edit]]:
     [(how, at)] = [item for item in test.items() if item[0] not in ("value", "values", "at", "then", "trailing-bytes")]
-    if how in ("present", "equals", "in"):
-        broken = GONE if how == "present" else OTHERS
+    if how in ("present", "alone", "equals", "in"):
+        broken = GONE if how in ("present", "alone") else OTHERS
         yield from ((how, at, what, put(at, value)) for what, value in broken.items())
     elif how in ("absent", "unset"):
         yield from ((how, at, what, put(at, value)) for what, value in {"text": "x", "object": {"a": "x"}}.items())
+        if how == "alone":
+            yield how, at, "not the only member", put(join_pointer(*split_pointer(at)[:-1], "zz_other"), Number("1"))
     elif how == "not-in":
         yield from ((how, at, value, put(at, value)) for value in test["values"])
     elif how == "prefix-of":

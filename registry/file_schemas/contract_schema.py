@@ -15,8 +15,8 @@ from cdc_contracts.registry.core.values import FORMS
 from cdc_contracts.registry.file_schemas.model_schemas import allow_nulls, in_lists, shape_of, subschemas
 
 _BASE: Final = "The {} that this one states its differences to; what is not said here is as it says it."
-_HEADS: Final = ("present", "absent", "unset", "equals", "in", "not-in", "prefix-of", "not-prefix-of", "avro-decodes",
-                 "any")  # fmt: skip
+_HEADS: Final = ("present", "absent", "unset", "alone", "equals", "in", "not-in", "prefix-of", "not-prefix-of",
+                 "avro-decodes", "any")  # fmt: skip
 """The keys of which a test on one message has exactly one."""
 _IN_CANONICAL: Final = ("contract", "status", "provenance")
 

@@ -21,6 +21,8 @@ class Test(Document):
     """The member is not there."""
     unset: At | None = None
     """The member is not there, or is null."""
+    alone: At | None = None
+    """The member is there and not null, and no other is beside it."""
     equals: At | None = None
     """The member has the value `value`."""
     value: str | bool | int | None = None
@@ -48,12 +50,12 @@ class Test(Document):
 
     @model_validator(mode="after")
     def _is_one_test(self) -> Test:
-        heads = (self.present, self.absent, self.unset, self.equals, self.within, self.outside,
+        heads = (self.present, self.absent, self.unset, self.alone, self.equals, self.within, self.outside,
                  self.prefix_of, self.not_prefix_of, self.avro_decodes, self.any)  # fmt: skip
         if sum(head is not None for head in heads) != 1:
             raise ValueError(
-                "a test must have exactly one of present, absent, unset, equals, in, not-in, prefix-of, "
-                "not-prefix-of, avro-decodes, any"
+                "a test must have exactly one of present, absent, unset, alone, equals, in, not-in, "
+                "prefix-of, not-prefix-of, avro-decodes, any"
             )
         if self.any and any(test.any for test in self.any):
             raise ValueError("`any` must not contain another `any`")

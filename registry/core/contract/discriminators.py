@@ -36,13 +36,9 @@ def holds(test: Test, message: dict[str, Any]) -> bool:
     """Return whether one test holds for a parsed message."""
     if test.any is not None:
         return any(holds(one, message) for one in test.any)
-    if test.present is not None:
-        found = _at(message, test.present)
-        return found is not ABSENT and found is not None
-    if test.absent is not None:
-        return _at(message, test.absent) is ABSENT
-    if test.unset is not None:
-        return _at(message, test.unset) in (ABSENT, None)
+    for presence in (test.present, test.absent, test.unset, test.alone):
+        if presence is not None:
+            return _is_present_as(test, message, presence)
     if test.equals is not None:
         return is_value(_at(message, test.equals), test.value)
     if test.within is not None:
@@ -54,6 +50,16 @@ def holds(test: Test, message: dict[str, Any]) -> bool:
     if test.not_prefix_of is not None:
         return _starts(message, test.not_prefix_of, test) is not True
     return test.avro_decodes is not None and isinstance(message, Record)
+
+
+def _is_present_as(test: Test, message: dict[str, Any], pointer: str) -> bool:
+    found = _at(message, pointer)
+    if test.absent is not None:
+        return found is ABSENT
+    if test.unset is not None:
+        return found is ABSENT or found is None
+    beside = follow(message, split_pointer(pointer)[:-1]) if test.alone is not None else ()
+    return found is not ABSENT and found is not None and len(beside) <= 1
 
 
 def is_value(found: Any, wanted: StatedValue) -> bool:
@@ -91,7 +97,7 @@ def needed_texts(tests: Iterable[Test]) -> set[str]:
     None of them is a text that JSON may write with a backslash, but for a letter as its code, which the caller allows.
     """
     tests = tuple(tests)
-    needed = (test.present or test.equals or test.within or test.prefix_of for test in tests)
+    needed = (test.present or test.alone or test.equals or test.within or test.prefix_of for test in tests)
     names = {name for pointer in needed if pointer for name in split_pointer(pointer)}
     values = {test.value for test in tests if test.equals and isinstance(test.value, str)}
     return names | {value for value in values if not _MAY_BE_ESCAPED.search(value)}
@@ -120,7 +126,7 @@ def pointers_of(tests: Iterable[Test]) -> tuple[str, ...]:
     """Return every place that some test looks at, in order of first mention."""
     places: dict[str, None] = {}
     for test in tests:
-        for at in (test.present, test.absent, test.unset, test.equals, test.within, test.outside,
+        for at in (test.present, test.absent, test.unset, test.alone, test.equals, test.within, test.outside,
                    test.prefix_of, test.not_prefix_of, test.at):  # fmt: skip
             if at is not None:
                 places[at] = None

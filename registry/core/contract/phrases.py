@@ -179,6 +179,8 @@ def describe_test(test: Mapping[str, Any]) -> str:
             return " or ".join(describe_test(one) for one in tests)
         case {"present": at} | {"absent": at} | {"unset": at}:
             return f"{_place(at)} {next(said for word, said in _PRESENCE.items() if word in test)}"
+        case {"alone": at}:
+            return f"{_place(at)} is the only member"
         case {"equals": at, "value": value}:
             return f"{_place(at)} is {str(value).lower() if isinstance(value, bool) else value}"
         case {"in": at, "values": values}:

@@ -89,7 +89,8 @@ def _describe(error: ValidationError) -> Iterator[Violation]:
             yield Violation("kind", parts, " or ".join(names), observed)
     elif keyword in ("enum", "const"):
         codes = wanted if keyword == "enum" else [wanted]
-        yield Violation("enum", parts, "one of " + ", ".join(_code(code) for code in codes), _code(instance))
+        texts = dict.fromkeys(_code(code) for code in codes)  # true and "true" are one text
+        yield Violation("enum", parts, "one of " + ", ".join(texts), _code(instance))
     elif keyword in ("minItems", "maxItems"):
         bound = "at least" if keyword == "minItems" else "at most"
         yield Violation(keyword, parts, f"{bound} {wanted} rows", f"{len(instance)} rows")
@@ -103,4 +104,6 @@ def _unsigned_zero(value: Any) -> Any:
 
 
 def _code(value: Any) -> str:
+    if value is None:
+        return "null"
     return show_code(value) if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,8 @@ class Candidate:
     """The result of one version for one value.
 
     `marks` are the discriminators that do not hold, in words. `version_verdict` is None if the version's transport
-    cannot read the value. `members` is the number of required top-level members that are present.
+    cannot read the value. `members` is the share of the required top-level members that are present; where none is
+    required, 1 if the schema describes at least half of the message's own, else 0.
     """
 
     version: Version
@@ -133,8 +134,18 @@ def _weigh_subject(value: bytes, validation: ValidationContext, text: dict[str, 
         if message is None:
             yield Candidate(validator.version, (), None, 0.0)
             continue
-        required = validator.version.schema.get("required", [])
-        present = round(sum(name in message for name in required) / len(required), 2) if required else 0.0
+        present = _share_of_members(message, validator.version.schema)
         result = zip(validator.meaning.discriminators, validator.version.resolved["discriminators"], strict=True)
         marks = tuple(describe_test(words) for test, words in result if not holds(test, message))
         yield Candidate(validator.version, marks, validator.validate(message), present)
+
+
+def _share_of_members(message: dict[str, Any], schema: Mapping[str, Any]) -> float:
+    """Return the share of the required top-level members that are present.
+
+    Where none is required, 1 if the schema describes at least half of those that are present, else 0.
+    """
+    required = schema.get("required", ())
+    if required:
+        return round(sum(name in message for name in required) / len(required), 2)
+    return float(bool(message) and 2 * sum(name in schema.get("properties", {}) for name in message) >= len(message))

@@ -32,6 +32,40 @@ def test_a_member_equals_a_value_of_its_own_kind_however_it_is_written(wanted, s
     assert holds(test, parse_message(f'{{"a": {sent}}}'.encode())) is fits
 
 
+@pytest.mark.parametrize(
+    ("message", "fits"),
+    [
+        ('{"ts_ms": 1}', True),
+        ('{"ts_ms": null}', False),
+        ('{"ts_ms": 1, "user": 2}', False),
+        ('{"user": 2}', False),
+        ("{}", False),
+    ],
+)
+def test_a_member_is_alone_if_no_other_is_beside_it(message, fits):
+    at_the_top = DiscriminatorTest.model_validate({"alone": "/ts_ms"})
+    below = DiscriminatorTest.model_validate({"alone": "/payload/ts_ms"})
+    framed = f'{{"schema": {{}}, "payload": {message}}}'
+
+    assert holds(at_the_top, parse_message(message.encode())) is fits
+    assert holds(below, parse_message(framed.encode())) is fits
+    assert not holds(below, parse_message(b'{"payload": [1]}'))
+
+
+@pytest.mark.parametrize("subject", ["debezium/json", "debezium/json-schema"])
+def test_batches_and_single_messages_are_claimed_alike_by_a_member_that_is_alone(subject):
+    heartbeat = Path(str(CATALOGUE.version(f"{subject}@4").folder), "samples", "heartbeat.json").read_text()
+    assert heartbeat.count('{"ts_ms":') == 1
+    event = heartbeat.replace('{"ts_ms":', '{"user":2,"ts_ms":')
+    values = [heartbeat.encode(), event.encode(), event.encode(), heartbeat.encode()] * 20
+    validation = open_validation(CATALOGUE, f"{subject}@4", ReadingOptions())
+
+    for value, fast in zip(values, by_fast_path(FastValidator(validation), values), strict=True):
+        assert shown(fast) == shown(by_reference([validation], value)[0])
+    assert validation.claims_value(values[0])
+    assert not validation.claims_value(values[1])
+
+
 def test_batches_and_single_messages_are_claimed_alike_by_a_number():
     catalogue = Catalogue(CATALOGUE.roots)
     version = catalogue.version("debezium/json@2")

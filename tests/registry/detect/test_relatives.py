@@ -81,6 +81,7 @@ def test_what_no_message_distinguishes_is_never_certain(path):
         ("inlong-canal-json", "oms/canal"),
         ("debezium-mysql-named-oms", "oms/debezium-flatten@1"),
         ("qlik-replicate", "oms/debezium-flatten"),
+        ("debezium-oracle-without-connector", "debezium/json@4"),
         ("hudi-rows", None),
         ("cloudevents", None),
     ],
@@ -89,10 +90,22 @@ def test_the_nearest_contract_is_named_where_one_is_near(name, nearest):
     assert detect_messages(messages_of(FOLDER / f"{name}.jsonl")).nearest == nearest
 
 
-def test_a_product_is_named_by_what_only_it_writes():
-    found = detect_messages(messages_of(FOLDER / "inlong-canal-json.jsonl"))
+@pytest.mark.parametrize(
+    ("name", "product"),
+    [
+        ("inlong-canal-json", "InLong canal"),
+        ("debezium-mongodb", "Debezium for MongoDB"),
+        ("debezium-avro-console-output", "Debezium Avro console output"),
+        ("debezium-cassandra", "Debezium for Cassandra or YugabyteDB"),
+        ("debezium-unwrapped-with-schemas", "Debezium, new record state only, with a schema block"),
+        ("flink-cdc-pipeline-debezium-json-with-schemas", "Flink CDC debezium-json with a schema block"),
+        ("ticdc-simple-protocol", "TiCDC simple protocol"),
+    ],
+)
+def test_a_product_is_named_by_what_only_it_writes(name, product):
+    found = detect_messages(messages_of(FOLDER / f"{name}.jsonl"))
 
-    assert found.evidence[0].winner == "InLong canal"
+    assert found.evidence[0].winner == product
 
 
 def test_every_relative_is_near_subjects_that_there_are():

@@ -39,7 +39,7 @@ from cdc_contracts.registry.core.records.message_values import MessageValues
 
 _REFUSED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _decode_any: Final = msgspec.json.Decoder().decode
-_MOST_EXTRAS: Final = 64
+_MOST_EXTRAS: Final = 96
 _MOST_COLUMNS: Final = 4096
 _MOST_LEARNED_FIELDS: Final = 512
 _MOST_REFUSALS: Final = 8

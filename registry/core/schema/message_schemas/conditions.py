@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.contract.discriminator_model import Test
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
@@ -103,6 +104,10 @@ def test_holds(test: Test) -> dict[str, object]:
         return negate(within(test.absent, {}))
     if test.unset is not None:
         return negate(within(test.unset, negate({"type": "null"})))
+    if test.alone is not None:
+        *above, name = split_pointer(test.alone)
+        only = within(join_pointer(name), negate({"type": "null"})) | {"type": "object", "maxProperties": 1}
+        return within(join_pointer(*above), only)
     if test.equals is not None:
         return within(test.equals, {"const": test.value})
     if test.within is not None:
