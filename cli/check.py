@@ -22,9 +22,10 @@ from cdc_contracts.registry.core.common.extras import has_extra
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cdc_contracts.registry.core.detect.detection import Detection
     from cdc_contracts.registry.core.records.file_plans import FilePlan
     from cdc_contracts.registry.core.report.message_checks import Checker
-    from cdc_contracts.registry.core.validate.validation_context import ValidationContext
+    from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 
 _FEW = 64
 """Up to this many messages are validated one by one, which takes less time than importing Arrow."""
@@ -40,15 +41,15 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check messages against a contract: one line per finding, then a summary. Starts no JVM."""
-    from cdc_contracts.registry.core.detect.detection import hint_undetected
-    from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation, sample_files
     from cdc_contracts.registry.core.records.input_files import STDIN, plan_files
     from cdc_contracts.registry.core.report.fraction_notes import fraction_notes
     from cdc_contracts.registry.core.report.message_checks import check_batches
     from cdc_contracts.registry.core.report.option_notes import option_notes
     from cdc_contracts.registry.core.report.report_wording import counts_of
+    from cdc_contracts.registry.core.report.reported_null_values import null_value_notes
     from cdc_contracts.registry.core.report.stored_reports import write_document
     from cdc_contracts.registry.core.stats.partition_tallies import Source
+    from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
     asked = validating.open_validation(show_values=show_values)
     plan = None if paths == [STDIN] else plan_files([Path(path) for path in paths], whole=whole)
@@ -57,16 +58,13 @@ def check(
     batches: Iterable[Any]
     if plan is None:
         batches = list(read_batches(None, data, whole=whole))
-        validation, detection = find_validation(fit_validation(asked, {Source(STDIN, 0)}), lambda: batches)
+        fitted = fit_validation(asked, {Source(STDIN, 0)})
     else:
         batches = read_batches(plan)
-        validation, detection = find_validation(
-            fit_validation(asked, plan.limits), partial(sample_files, plan, ENOUGH), partial(sample_files, plan, ENOUGH)
-        )
-    if validation is None:
-        if detection is not None and not detection.messages:
-            raise UndetectedError("there is no message to detect the contract from", where=", ".join(paths[:3]))
-        raise UndetectedError("the contract of these messages cannot be detected", hint=hint_undetected(detection))
+        fitted = fit_validation(asked, plan.limits)
+    validation, detection = (
+        (fitted, None) if isinstance(fitted, ValidationContext) else _detect(fitted, plan, batches, paths)
+    )
     print_line: Any = None if as_json else console.print_line
     report = check_batches(
         batches, open_checker(validation), plan=plan, paths=paths, fail_on=fail_on, print_line=print_line,
@@ -79,9 +77,25 @@ def check(
         counts = ", ".join(f"{getattr(ledger, name):,} {name}" for name in counts_of(ledger))
         detected = f" ({', '.join(validation.detected.subjects)}, detected from the messages)" if detection else ""
         console.say(f"{report.verdict}: {counts}, validated against {report.contract}{detected}")
-        for note in (*option_notes(report), *fraction_notes(report)):
+        for note in (*option_notes(report), *fraction_notes(report), *null_value_notes(report.null_values)):
             console.say(note)
     raise typer.Exit(EXIT_CODES[report.verdict])
+
+
+def _detect(
+    undetected: Undetected, plan: FilePlan | None, batches: Iterable[Any], paths: list[str]
+) -> tuple[ValidationContext, Detection]:
+    """Return what the messages are validated against. Raises UndetectedError if no contract is found."""
+    from cdc_contracts.registry.core.detect.detection import hint_undetected
+    from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation, sample_files
+
+    sample = partial(sample_files, plan, ENOUGH) if plan is not None else None
+    validation, detection = find_validation(undetected, sample or (lambda: batches), sample)
+    if validation is not None and detection is not None:
+        return validation, detection
+    if detection is not None and not detection.messages:
+        raise UndetectedError("there is no message to detect the contract from", where=", ".join(paths[:3]))
+    raise UndetectedError("the contract of these messages cannot be detected", hint=hint_undetected(detection))
 
 
 def _are_few(plan: FilePlan | None, data: bytes) -> bool:

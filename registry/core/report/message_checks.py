@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from cdc_contracts.registry.core.common.findings import INFO, Finding
 from cdc_contracts.registry.core.common.safe_text import visible
-from cdc_contracts.registry.core.detect.detection import Detection
 from cdc_contracts.registry.core.records.file_plans import FilePlan
 from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, Span, build_report
 from cdc_contracts.registry.core.report.report_model import Report, ReportSource
@@ -15,6 +14,9 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.stream_statistics import STREAM_CLASSES
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
+
+if TYPE_CHECKING:
+    from cdc_contracts.registry.core.detect.detection import Detection
 
 _Batch = TypeVar("_Batch")
 _Records_contra = TypeVar("_Records_contra", contravariant=True)
