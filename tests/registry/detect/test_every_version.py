@@ -22,6 +22,7 @@ DECIDABLE = {
     "goldengate/json@1": ("certain", "goldengate/json@1", ()),
     "goldengate/json-row@1": ("certain", "goldengate/json-row@1", ()),
     "ticdc/debezium@1": ("certain", "ticdc/debezium@1", ()),
+    "ticdc/debezium-payload@1": ("certain", "ticdc/debezium-payload@1", ()),
     "ticdc/avro@1": ("certain", "ticdc/avro@1", ()),
     # A deletion tells the versions.
     "flink-cdc/canal-json@1": ("certain", "flink-cdc/canal-json@1", ()),

@@ -290,9 +290,10 @@ CARRIED = {
     "flink-cdc/canal-json": (False, False, False, None, False, set()),
     "flink-cdc/debezium-json": (False, False, False, None, False, set()),
     "aws-dms/json": (False, True, True, 1_000_000, False, {"ddl"}),
-    "goldengate/json": (False, True, False, None, False, {"truncate"}),
+    "goldengate/json": (False, True, True, None, False, {"truncate"}),
     "goldengate/json-row": (False, True, False, None, False, {"truncate"}),
     "ticdc/debezium": (False, True, False, 1000, True, {"ddl", "heartbeat"}),
+    "ticdc/debezium-payload": (False, True, False, 1000, False, {"ddl", "heartbeat"}),
     "ticdc/avro": (True, True, False, 1000, True, set()),
     "maxwell/json": (False, True, True, 1_000_000, False, {"ddl", "mark"}),
     "canal/flat@3": (False, True, True, 1000, True, MARKS - {"begin"}),
@@ -305,7 +306,7 @@ NUMBERED_TRANSACTIONS = {"maxwell/json", "aws-dms/json"}
 WITHOUT_KEY = {
     "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt", "dts/shareplex", "canal/flat@1", "maxwell/json@1",
-    "flink-cdc/debezium-json", "aws-dms/json", "ticdc/debezium", "ticdc/avro",
+    "flink-cdc/debezium-json", "aws-dms/json", "ticdc/debezium", "ticdc/debezium-payload", "ticdc/avro",
 }  # fmt: skip
 WITH_SCHEMA = {
     "goldengate/json", "goldengate/json-row", "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
@@ -313,7 +314,14 @@ WITH_SCHEMA = {
 WITHOUT_DATABASE = ("oms/debezium-smt", "dts/shareplex", "goldengate/json", "goldengate/json-row")
 WITHOUT_BEFORE = ("oms/debezium-smt", "debezium/flat", "goldengate/json-row", "ticdc/avro")
 """Subjects whose messages have no name of a database, and those whose updates have no row before them."""
-DEBEZIUM = ("debezium/json", "debezium/json-schema", "debezium/flat", "ticdc/debezium", "ticdc/avro")
+DEBEZIUM = (
+    "debezium/json",
+    "debezium/json-schema",
+    "debezium/flat",
+    "ticdc/debezium",
+    "ticdc/debezium-payload",
+    "ticdc/avro",
+)
 """Subjects that have JSON as a type."""
 AS_SENT = ("aws-dms/json", "goldengate/json", "goldengate/json-row")
 """Subjects of whose values no document says how they are written."""
@@ -373,6 +381,7 @@ FRACTIONS = {
     "aws-dms/json": (None, None, None, False),
     "goldengate/json": (None, None, None, False),
     "ticdc/debezium": (6, 6, 9, True),
+    "ticdc/debezium-payload": (6, 6, 9, True),
     "ticdc/avro": (9, 9, 9, False),
     "goldengate/json-row": (None, None, None, False),
     "maxwell/json@1": (9, 9, 9, False),

@@ -48,7 +48,7 @@ WITHOUT_INVALID_VALUES = {
     "oms/debezium-smt",
     "debezium/flat", "debezium/json", "debezium/json-schema",
     "aws-dms/json", "flink-cdc/canal-json", "flink-cdc/debezium-json", "goldengate/json", "goldengate/json-row",
-    "ticdc/avro", "ticdc/debezium",
+    "ticdc/avro", "ticdc/debezium", "ticdc/debezium-payload",
 }  # fmt: skip
 """Dialects that write every time as a number, or dates as any other text: nothing in them is a date that is none."""
 

@@ -19,12 +19,12 @@ def check(view: RuleView) -> Iterator[Breach]:
     for side in view.sides():
         source = reading.source(side)
         rows = reading.rows(source) if source else None
+        unsent = reading.column_names(source) if source is not None and source in reading.partly_sent else ()
         for row in rows or ():
-            for name in row:
+            for name in dict.fromkeys((*row, *unsent)):
                 if name not in types:
                     yield Breach(column_path(reading, source, name), f"a type in {where}", "untyped")
             if side.completed_from is None:
-                unsent = reading.column_names(source) if source in reading.partly_sent else ()
                 for name in types:
                     if name not in row and name not in unsent:
                         yield Breach(column_path(reading, source, name), "present", "absent", WARNING)
