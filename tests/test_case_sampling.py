@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from case_sampling import SAMPLING, VARIABLE, choose
+from case_sampling import SAMPLING, VARIABLE, choose, take_part
 from topics import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
@@ -106,3 +106,20 @@ def test_so_many_turns_choose_every_case_and_fewer_do_not(cases, share, turns, f
 
     assert set().union(*by_turn) == set(names)
     assert set().union(*by_turn[1:]) != set(names)
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "sizes"), [(12, 4, {3}), (10, 3, {3, 4}), (3, 20, {1}), (1, 5, {1}), (0, 5, {0})]
+)
+@pytest.mark.parametrize("first", [0, 5, 0x0067_C0DE])
+def test_a_part_of_the_values_is_never_empty_and_so_many_turns_take_them_all(count, share, sizes, first):
+    by_turn = [take_part(range(count), share, "a[x/a@1]", turn) for turn in range(first, first + share)]
+
+    assert {len(taken) for taken in by_turn} == sizes
+    assert {value for taken in by_turn for value in taken} == set(range(count))
+
+
+def test_cases_with_the_same_values_take_different_parts():
+    taken = {tuple(take_part(range(5), 5, f"a[x/a@{number}]", 0x0067_C0DE)) for number in range(50)}
+
+    assert len(taken) > 3
