@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Some images forbid it, and then each process that tests start compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.disable()  # until the tests are collected, which stay until the end
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -131,7 +131,9 @@ def left_to_the_night(item: pytest.Item, sampled: Sampled) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    gc.freeze()  # the tests themselves stay until the end
+    gc.freeze()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.enable()
 
 
 def pytest_sessionfinish() -> None:
