@@ -1,7 +1,8 @@
-"""The cases of a test marked `one_in(n)` that a default run takes: one in n, and at least one of every subject.
+"""What a default run takes of long tests: some of their cases (the mark `one_in(n)`), and a part of a case (`part`).
 
-Which cases these are rotates with the commit, so that the versions of a subject take turns: one case of every version
-in every run would take more than a minute longer. The run prints the seed, and `CDC_CONTRACTS_SEED` chooses the cases of another.
+Of the cases it takes one in n, and at least one of every subject. Which cases and parts these are rotates with the
+commit, so that the versions of a subject take turns: one case of every version in every run would take more than a
+minute longer. The run prints the seed, and `CDC_CONTRACTS_SEED` chooses what another run takes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TypeVar
 from zlib import crc32
 
 import pytest
@@ -20,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 VARIABLE = "CDC_CONTRACTS_SEED"
 """Names the seed: a commit, or another number in hexadecimal digits. Processes that a run starts inherit it."""
 _REFERENCE = re.compile(r"[a-z]+(?:-[a-z]+)*/[a-z0-9]+(?:-[a-z0-9]+)*(?:@[0-9]+)?")
+T = TypeVar("T")
 Sampled = dict[str, tuple[set[str], set[str]]]
 """By test the names of the cases that a default run takes, and of all."""
 SAMPLING = pytest.StashKey[Sampled]()
@@ -63,6 +66,15 @@ def choose(cases: Mapping[str, str | None], share: int, turn: int = 0) -> set[st
         count = max(1, len(names) // share)
         chosen.update(names[place % len(names)] for place in range(turn * count, (turn + 1) * count))
     return chosen
+
+
+def take_part(values: Iterable[T], share: int, case: str, turn: int) -> list[T]:
+    """Return every `share`-th of some values, and at least one of them: consecutive turns begin with consecutive ones.
+
+    Which one a case begins with follows from its name too, so that cases with the same values divide them.
+    """
+    whole = list(values)
+    return whole[(turn + crc32(case.encode())) % min(share, len(whole)) :: share] if whole else []
 
 
 def version_of(item: pytest.Item) -> str | None:

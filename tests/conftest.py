@@ -6,12 +6,12 @@ import gc
 import os
 import signal
 import uuid
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from case_sampling import SAMPLING, VARIABLE, Sampled, sample, set_seed, turn_of
+from case_sampling import SAMPLING, VARIABLE, Sampled, T, sample, set_seed, take_part, turn_of
 from certificates import Authority
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cdc_contracts.spark_checks.kafka.broker import Broker
 
 MakeTopic = Callable[..., str]
+TakePart = Callable[[Iterable[T], int], list[T]]
 
 WORKERS = 3
 """Processes that the whole suite is run by, file by file; each starts a Spark and a broker of its own when needed."""
@@ -71,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Some images forbid it, and then each process that tests start compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.disable()  # until the tests are collected, which stay until the end
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -104,11 +105,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TwoEnds | No
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what starts Java, so that `-m "not java"` leaves out just that, and order what several processes run."""
+    """Mark what starts Java and what tries a part of its values, leave cases to the night, and order the others."""
     of_spark = {path for path in {item.path for item in items} if SPARK_CHECKS in path.parents}
     for item in items:
         if STARTING_JAVA.intersection(getattr(item, "fixturenames", ())) or item.path in of_spark:
             item.add_marker(JAVA)
+        if "part" in getattr(item, "fixturenames", ()):
+            item.add_marker("parts")
     sampled = sample(items, turn_of(config.stash[SEED]))
     config.stash[SAMPLING] = sampled
     if not config.getoption("nightly") and not any("::" in argument for argument in config.args):
@@ -128,7 +131,9 @@ def left_to_the_night(item: pytest.Item, sampled: Sampled) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    gc.freeze()  # the tests themselves stay until the end
+    gc.freeze()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.enable()
 
 
 def pytest_sessionfinish() -> None:
@@ -143,6 +148,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(NO_JAVA))
         return (yield)
+
+
+@pytest.fixture
+def part(request: pytest.FixtureRequest) -> TakePart[T]:
+    """A function that returns every n-th of the values of a case, others after each commit, and all at night."""
+    config, case = request.config, request.node.nodeid
+    if config.getoption("nightly"):
+        return lambda values, share: list(values)
+    return lambda values, share: take_part(values, share, case, turn_of(config.stash[SEED]))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from case_sampling import SAMPLING, VARIABLE, choose
+from case_sampling import SAMPLING, VARIABLE, choose, take_part
 from topics import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
@@ -54,15 +54,14 @@ def test_each_version_is_in_the_cases_of_some_sampled_test_by_default(request):
 
 
 def test_a_default_run_has_a_case_of_every_subject_and_the_next_turns_have_its_other_versions():
-    file = "tests/registry/engine/test_profiles.py"
-    by_seed = [
-        {name for name in collect(seed, file)[0] if "::test_every_version_has_the_profile" in name}
-        for seed in ("0067", "0068", "0069", "006a")
-    ]
+    names, _ = collect("0067", "tests/registry/engine/test_profiles.py")
+    run = {name for name in names if "::test_every_version_has_the_profile" in name}
+    cases = {f"a[{native}-{version}]": version for version in VERSIONS for native in ("off", "eager")}
+    by_turn = [run, *(choose(cases, 24, turn) for turn in range(4))]
 
-    assert [subjects_in(chosen) for chosen in by_seed] == [set(CATALOGUE.subjects())] * 4
-    assert [len(chosen) for chosen in by_seed] == [len(CATALOGUE.subjects())] * 4
-    assert versions_in(set().union(*by_seed)) == set(VERSIONS)
+    assert [subjects_in(chosen) for chosen in by_turn] == [set(CATALOGUE.subjects())] * 5
+    assert [len(chosen) for chosen in by_turn] == [len(CATALOGUE.subjects())] * 5
+    assert versions_in(set().union(*by_turn[1:])) == set(VERSIONS)
 
 
 def test_a_run_prints_the_seed_of_its_cases_which_is_the_commit_if_none_is_given(monkeypatch):
@@ -106,3 +105,20 @@ def test_so_many_turns_choose_every_case_and_fewer_do_not(cases, share, turns, f
 
     assert set().union(*by_turn) == set(names)
     assert set().union(*by_turn[1:]) != set(names)
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "sizes"), [(12, 4, {3}), (10, 3, {3, 4}), (3, 20, {1}), (1, 5, {1}), (0, 5, {0})]
+)
+@pytest.mark.parametrize("first", [0, 5, 0x0067_C0DE])
+def test_a_part_of_the_values_is_never_empty_and_so_many_turns_take_them_all(count, share, sizes, first):
+    by_turn = [take_part(range(count), share, "a[x/a@1]", turn) for turn in range(first, first + share)]
+
+    assert {len(taken) for taken in by_turn} == sizes
+    assert {value for taken in by_turn for value in taken} == set(range(count))
+
+
+def test_cases_with_the_same_values_take_different_parts():
+    taken = {tuple(take_part(range(5), 5, f"a[x/a@{number}]", 0x0067_C0DE)) for number in range(50)}
+
+    assert len(taken) > 3

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,13 @@ def test_no_file_names_a_path_of_a_machine_or_a_registry():
     assert reported == []
 
 
+@cache
+def _trees():
+    """Return the modules of all layers by path, parsed once for all tests."""
+    paths = [path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))]
+    return [(path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
+
+
 def _literal_ends(node):
     """Yield the first and last literal text of each alternative of a hint; an expression in its place is None."""
     match node:
@@ -82,13 +90,13 @@ def _hints(tree):
 
 def test_every_hint_of_an_error_is_a_sentence():
     reported = []
-    for path in (path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))):
-        for hint in _hints(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in _trees():
+        for hint in _hints(tree):
             for first, last in _literal_ends(hint):
                 begins = first is None or first[0].isupper() or first[0] in "`|\n"
                 ends = last is None or last[-1] in ".?:\n" or last.endswith("  | ")
                 if not (begins and ends):
-                    reported.append(f"{path.relative_to(ROOT)}:{hint.lineno}: {ast.unparse(hint)}")
+                    reported.append(f"{path}:{hint.lineno}: {ast.unparse(hint)}")
     assert reported == [], "a hint begins with a capital letter or a code span, and ends with a full stop"
 
 
@@ -108,10 +116,10 @@ INTERFACE = {"api/contracts.py: contract"}
 
 
 def _classes_and_functions():
-    for path in (path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in _trees():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                yield path.relative_to(ROOT), node
+                yield path, node
 
 
 def _own_fields(node):

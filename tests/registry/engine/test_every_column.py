@@ -82,8 +82,8 @@ def test_every_column_is_said_here_once_more():
 
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
-def test_both_paths_write_the_same_into_every_column_and_count_the_same(version):
-    values = [*samples(version), *stream(version, 24), *chosen(version), None]
+def test_both_paths_write_the_same_into_every_column_and_count_the_same(version, part):
+    values = [*part(samples(version), 2), *part(stream(version, 24), 2), *chosen(version), None]
     found = []
     for place, validation in enumerate(validations(version)):
         mixed = random.Random(place).sample(values, len(values) // (6 if place else 1))

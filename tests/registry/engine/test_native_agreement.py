@@ -96,23 +96,23 @@ def kernel_of(declared: str, setting: str, monkeypatch) -> Kernel:
 
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
-def test_both_say_and_write_the_same_of_good_changed_and_hostile_bytes(version, monkeypatch):
-    values: list[bytes | None] = [*good_of(version), *changed_of(version, MOST), *HOSTILE, None]
+def test_both_say_and_write_the_same_of_good_changed_and_hostile_bytes(version, part, monkeypatch):
+    values: list[bytes | None] = [*good_of(version), *changed_of(version, MOST), *part(HOSTILE, 4), None]
     random.Random(3).shuffle(values)
     records = record_batches.batch_of_values([*good_of(version), *values])
+    ways = part(("decode", "audit"), 2)
     for declared in (version.subject, version.reference)[: 2 if LONG else 1]:
-        found = {}
+        found: dict[str, list[Any]] = {}
         for setting in ("eager", "off"):
             kernel = kernel_of(declared, setting, monkeypatch)
-            decoded = list(kernel.decode(records))
-            found[setting] = (
-                [
-                    [getattr(part, name).to_pylist() for part in decoded]
-                    for name in ("changes", "control", "quarantine")
-                ],
-                report_of(version, decoded[0].tally),
-                report_of(version, kernel.audit(records)),
-            )
+            found[setting] = []
+            if "decode" in ways:
+                decoded = list(kernel.decode(records))
+                for name in ("changes", "control", "quarantine"):
+                    found[setting].append([getattr(written, name).to_pylist() for written in decoded])
+                found[setting].append(report_of(version, decoded[0].tally))
+            if "audit" in ways:
+                found[setting].append(report_of(version, kernel.audit(records)))
             if setting == "eager":
                 assert kernel._validator._sorter._scanner._recent, "nothing was scanned"
         for one, other in zip(found["eager"], found["off"], strict=True):
@@ -127,13 +127,13 @@ def report_of(version, tally):
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("version", [one for one in VERSIONS if one.meaning.transport == "json"], ids=str)
-def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, monkeypatch):
+def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, part, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", "eager")
     validator = FastValidator(open_validation(CATALOGUE, version.subject, OPTIONS))
     by_fast_path(validator, good_of(version))  # the shapes are learnt
     scanner, taken = validator._sorter._scanner, 0
     recent = list(scanner._recent)
-    for value in [*good_of(version), *changed_of(version, MOST), *HOSTILE]:
+    for value in [*part(good_of(version), 2), *part(changed_of(version, MOST), 2), *part(HOSTILE, 4)]:
         offsets = np.array([0, len(value)], np.int32)
         alone = pa.BinaryArray.from_buffers(pa.binary(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(bytes(value))])
         scanner._recent[:] = recent
@@ -154,7 +154,7 @@ def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, m
                 assert [list(ScannedColumn(one.source, one.cells, one.decoder)) for one in mine.columns] == [
                     as_sent(one) for one in rows.columns[: len(mine.columns)]
                 ]
-    assert taken > 20
+    assert taken > 10
 
 
 def test_more_rows_than_fit_into_memory_are_left_to_the_parser(monkeypatch):

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 NATIVE = Path(os.environ.get("CDC_CONTRACTS_NATIVE_SOURCES") or ROOT / "registry/core/engine/native")
 """The sources; other ones where mutants of them are tried."""
 MESSAGES = int(os.environ.get("CDC_CONTRACTS_FUZZ", "0"))
-FEW = 10_000
+FEW = 4_000
 SOME = [one for at, one in enumerate(VERSIONS) if at % 8 == 0 or one.meaning.transport == "avro"]
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 OPTIONS = ("-std=c11", "-O1", "-g", "-fPIC", "-fno-omit-frame-pointer", *SANITIZERS)

@@ -41,8 +41,8 @@ LONG = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
 ROWS = 1000 if LONG else 10
 TWICE = 100 if LONG else 5
 """So many rows are shown to both validators."""
-EVERY = 1 if LONG else 127
-TURNS = 1 if LONG else 9
+EVERY = 1 if LONG else 255
+TURNS = 1 if LONG else 18
 """A column of a version is given one of so many wrong values, another version others."""
 LONGEST = 15
 """So many digits a float keeps."""
