@@ -29,7 +29,7 @@ from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
-Texts = Callable[[int], str]
+Values = Callable[[int], Any]
 CLEAN = "clean"
 
 
@@ -56,7 +56,7 @@ def measure(reference: str, total: int, rounds: int, *, tables: bool) -> dict[st
     options = ReadingOptions(tables=own_table()) if tables else ReadingOptions(table="shop.orders")
     version = catalogue.version(reference)
     messages = [json.loads(value) for value in Renderer(version, options).render_all(row_stream(5, total))]
-    drifts: dict[str, tuple[str, Texts] | None] = {CLEAN: None, **drifts_of(version.meaning)}
+    drifts: dict[str, tuple[str, Values] | None] = {CLEAN: None, **drifts_of(version.meaning)}
     kernels = {name: Kernel(open_validation(catalogue, reference, options)) for name in drifts}
     found: dict[str, list[float]] = {name: [] for name in drifts}
     for number in range(rounds + 1):
@@ -71,12 +71,12 @@ def measure(reference: str, total: int, rounds: int, *, tables: bool) -> dict[st
     return found
 
 
-def drifts_of(meaning: Meaning) -> dict[str, tuple[str, Texts]]:
-    """Return what drifts by its name: where in the message, and the text that is there in a message of a number."""
+def drifts_of(meaning: Meaning) -> dict[str, tuple[str, Values]]:
+    """Return what drifts by its name: where in the message, and the value that is there in a message of a number."""
     return dict(_drifts_of(meaning))
 
 
-def _drifts_of(meaning: Meaning) -> Iterator[tuple[str, tuple[str, Texts]]]:
+def _drifts_of(meaning: Meaning) -> Iterator[tuple[str, tuple[str, Values]]]:
     envelope = meaning.envelope
     yield "an op code that no version lists", (envelope.op.at, lambda _: "Q")
     yield "another such code in every message", (envelope.op.at, lambda number: f"Q{number:07}")
@@ -89,12 +89,14 @@ def _drifts_of(meaning: Meaning) -> Iterator[tuple[str, tuple[str, Texts]]]:
     if named is not None and named.at is not None:
         yield "another table in every message", (named.at, lambda number: f"orders_{number:07}")
 
+    yield "an unknown member that is an object", ("/annex", lambda number: {"number": number, "notes": [None, "x"]})
 
-def write(message: dict[str, Any], drift: tuple[str, Texts] | None, number: int) -> bytes:
+
+def write(message: dict[str, Any], drift: tuple[str, Values] | None, number: int) -> bytes:
     """Return a message with its drift."""
     if drift is not None:
-        at, text = drift
-        message = _put(message, split_pointer(at), text(number))
+        at, value_of = drift
+        message = _put(message, split_pointer(at), value_of(number))
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
 
 

@@ -21,6 +21,7 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.reference_tally import account
 from cdc_contracts.registry.core.stats.run_findings import finalize
 from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.stats.unlisted_tables import name_nearest
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 
@@ -140,4 +141,5 @@ def _tally_of(validation: ValidationContext, sample: Sample) -> Tally:
     lines = [(number, value) for number, value in enumerate(values) if value.strip()]
     tally = account(validation, Source(sample.file.name, 0), lines)
     finalize(tally, validation.catalogue)
+    name_nearest(tally, validation.reading_options.tables.names())
     return tally

@@ -45,7 +45,6 @@ from cdc_contracts.registry.core.report.reported_options import report_options
 from cdc_contracts.registry.core.report.reported_parts import report_parts
 from cdc_contracts.registry.core.report.reported_schemas import report_schemas
 from cdc_contracts.registry.core.report.reported_slices import report_slices
-from cdc_contracts.registry.core.report.unlisted_tables import name_nearest
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChangePlace
 from cdc_contracts.registry.core.stats.option_evidence import TopicOption
 from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
@@ -56,6 +55,7 @@ from cdc_contracts.registry.core.stats.run_findings import count_contradicted, c
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
 from cdc_contracts.registry.core.stats.schema_timeline import trace_schemas
 from cdc_contracts.registry.core.stats.tally import Tally, proven_runs
+from cdc_contracts.registry.core.stats.unlisted_tables import name_nearest
 from cdc_contracts.registry.core.stats.unproven_versions import Unproven, find_unproven, find_unproven_ranges
 from cdc_contracts.registry.core.stats.version_objections import find_objections, find_range_objections
 from cdc_contracts.registry.core.stats.version_runs import Run

@@ -36,7 +36,6 @@ from cdc_contracts.registry.core.report.reported_findings import (
     Severity,
 )
 from cdc_contracts.registry.core.report.reproduce_commands import audit_command, detect_command, why_command
-from cdc_contracts.registry.core.report.unlisted_tables import NEAREST
 from cdc_contracts.registry.core.stats.ddl_statements import explaining_statement
 from cdc_contracts.registry.core.stats.finding_overlaps import FindingOverlaps, is_per_column
 from cdc_contracts.registry.core.stats.finding_tallies import FindingExample, FindingKey, FindingTally
@@ -46,6 +45,7 @@ from cdc_contracts.registry.core.stats.record_facts import UNKNOWN_TABLE
 from cdc_contracts.registry.core.stats.run_findings import INCOMPATIBLE_KEY, INCOMPATIBLE_SCHEMA
 from cdc_contracts.registry.core.stats.schema_timeline import NO_SCHEMAS, SchemaTimeline
 from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.stats.unlisted_tables import NEAREST
 from cdc_contracts.registry.core.stats.version_runs import Run
 from cdc_contracts.registry.core.validate.disclosure import known_members
 from cdc_contracts.registry.core.validate.redaction import CUT, cut_text, redact_message, redact_statement
