@@ -87,9 +87,7 @@ class BatchValidator:
                 tally.merge(self._kernel.audit(records, ceiling=tally.chains.ceiling))
         report = build_report(
             tally,
-            AppliedContract(
-                self._validation.catalogue, self._validation.declared, tables=self._validation.reading_options.tables
-            ),
+            AppliedContract(self._validation.catalogue, self._validation.declared, validation=self._validation),
             ReadRange(ReportSource(kind="dataframe"), {}),
             fail_on=fail_on,
         )

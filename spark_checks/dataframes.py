@@ -29,7 +29,6 @@ from cdc_contracts.spark_checks.tasks.spark_tasks import (
     audit_work,
     describe_validation,
     merge_tallies,
-    open_bundle,
     read_results,
 )
 
@@ -90,13 +89,13 @@ def _input(df: DataFrame) -> DataFrame:
 
 
 def _report_work(validation: ValidationContext, fail_on: str) -> Work:
-    spec, tables = describe_validation(validation), validation.reading_options.tables
+    spec = describe_validation(validation)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         tally = merge_tallies(read_results((value,) for batch in batches for value in batch.column(0).to_pylist()))
         source = ReportSource(kind="dataframe", blank_lines=0)
-        found = open_bundle(spec.documents)
-        applied = AppliedContract(found, spec.declared, tables=tables)
+        opened = spec.open()
+        applied = AppliedContract(opened.catalogue, opened.declared, validation=opened)
         report = build_report(tally, applied, ReadRange(source, {}), fail_on=fail_on)
         yield pa.RecordBatch.from_arrays(
             [pa.array([json.dumps(write_document(report), ensure_ascii=False)])], schema=_REPORT

@@ -9,6 +9,7 @@ import pytest
 from framed_topics import change, envelope_of, topic_of
 from registry_servers import serving
 
+import cdc_contracts as cdc
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.report.stored_reports import report_schema
 
@@ -24,7 +25,7 @@ VERSIONS = [
 
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory):
-    """What an audit prints of a table that changed twice, the files it writes, and the ids of its schemas."""
+    """What an audit of a table that changed twice returns and writes, the ids of its schemas, and the report in Python."""
     here = tmp_path_factory.mktemp("audit")
     with serving(f"sqlite:///{here}/schemas.sqlite") as address, pytest.MonkeyPatch.context() as patch:
         ids = [
@@ -44,11 +45,12 @@ def audited(tmp_path_factory):
         code = main(["audit", "file", "shop.parquet", "--engine", "local", "--contract", "debezium/json-schema@4",
                      "--schema-registry", address, *(word for end in ("json", "html", "md", "xml")
                                                     for word in ("--report", f"report.{end}"))])  # fmt: skip
-    return code, here, ids
+        batch = cdc.contract("debezium/json-schema@4", schema_registry=address).check_batch(values)
+    return code, here, ids, batch
 
 
 def test_the_document_has_the_timeline_and_what_began_with_which_id(audited):
-    code, here, (first, second, third) = audited
+    code, here, (first, second, third), _ = audited
     report = json.loads((here / "report.json").read_text())
     jsonschema.validate(report, report_schema())
     assert code == 1
@@ -73,7 +75,7 @@ def test_the_document_has_the_timeline_and_what_began_with_which_id(audited):
 
 @pytest.mark.parametrize("end", ["html", "md"])
 def test_people_read_the_same_in_html_and_markdown(audited, end):
-    _, here, (first, second, third) = audited
+    _, here, (first, second, third), _ = audited
     shown = (here / f"report.{end}").read_text()
     assert "Several schema ids: values of 1 of 1 table." in shown
     assert "note added (string)" in shown
@@ -83,7 +85,7 @@ def test_people_read_the_same_in_html_and_markdown(audited, end):
 
 
 def test_the_terminal_shows_the_timeline_and_the_id_of_each_finding(audited, capsys, monkeypatch):
-    _, here, (first, second, _) = audited
+    _, here, (first, second, _), _ = audited
     from cdc_contracts.cli.output.summary import summarise
     from cdc_contracts.registry.core.report.stored_reports import read_report
 
@@ -95,3 +97,15 @@ def test_the_terminal_shows_the_timeline_and_the_id_of_each_finding(audited, cap
     assert "changed: note added (string)" in shown
     assert f"readers of id {first} and id {second} read each other's records" in shown
     assert f"schema id {second}, since shop.public.orders partition 0 offset 4" in shown
+
+
+def test_the_report_in_python_has_the_same_timeline(audited):
+    _, here, ids, batch = audited
+    written, told = json.loads((here / "report.json").read_text()), batch.document
+    assert [one["id"] for one in told["schemas"]["lines"][0]["schemas"]] == ids
+    assert changes_of(told) == changes_of(written)
+
+
+def changes_of(report):
+    (line,) = report["schemas"]["lines"]
+    return [{name: value for name, value in one.items() if name != "partitions"} for one in line["schemas"]]

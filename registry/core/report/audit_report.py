@@ -14,7 +14,6 @@ from cdc_contracts import __version__
 from cdc_contracts.registry.core.common.errors import LedgerError
 from cdc_contracts.registry.core.common.thresholds import split_words
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
-from cdc_contracts.registry.core.contract.table_contracts import TableContracts
 from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.contract.version_ranges import TIMES, VersionRange, VersionRanges
 from cdc_contracts.registry.core.message.envelope_times import instant
@@ -99,8 +98,7 @@ class AppliedContract:
     """What messages were read by: the contract as it was declared, or what was found where it was not.
 
     `detection` is what was detected where no contract was declared, `validation` what the messages were read by then.
-    `versions` are the ranges that declare versions, where some do. `tables` are the table contracts, where `validation`
-    is not given.
+    `versions` are the ranges that declare versions, where some do.
     """
 
     catalogue: Catalogue
@@ -108,13 +106,11 @@ class AppliedContract:
     detection: Detection | None = None
     versions: VersionRanges | None = None
     validation: ValidationContext | None = None
-    tables: TableContracts | None = None
 
     @property
     def listed_tables(self) -> Sequence[str]:
         """The tables that table contracts list."""
-        tables = self.tables if self.validation is None else self.validation.reading_options.tables
-        return () if tables is None else tables.names()
+        return () if self.validation is None else self.validation.reading_options.tables.names()
 
     @property
     def preferences(self) -> Sequence[Version]:

@@ -70,7 +70,7 @@ def test_findings_that_weigh_the_same_have_one_order_whichever_is_merged_first()
         merged = Tally()
         for one in order:
             merged.merge(deepcopy(one))
-        found = build_report(merged, catalogue=CATALOGUE, contract="oms-community/debezium@1", tables=WITH_TABLES.tables,
+        found = build_report(merged, catalogue=CATALOGUE, contract="oms-community/debezium@1", validation=kernel.validation,
                              source={"kind": "kafka"}, spans={}, fail_on="error")["findings"]  # fmt: skip
         reports.append([(len(one["tables"]), one["similar"]) for one in found if one["rule"] == "D10"])
     assert reports[0] == reports[1]
