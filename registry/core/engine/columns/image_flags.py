@@ -83,10 +83,12 @@ def empty_row_flags(
         rows = decoded_batch.rows.get(pointer)
         if rows is None or not rows.total:
             continue
+        held = [values.present for (at, _), values in columns.items() if at == pointer]
+        if any(present is None for present in held):
+            continue  # every row has that column
         empty = np.ones(rows.total, np.bool_)
-        for (at, _), values in columns.items():
-            if at == pointer:
-                empty &= False if values.present is None else ~values.present
+        for present in held:
+            empty &= True if present is None else ~present
         if empty.any():
             value_flags.append((("empty-row", pointer), records_of_rows(decoded_batch, rows, empty)))
     return value_flags

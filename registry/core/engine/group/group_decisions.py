@@ -7,7 +7,7 @@ from these, and all that happens after a verdict depends on it and on what is di
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import fields, replace
 from operator import attrgetter
 from typing import Any, Final
@@ -61,12 +61,13 @@ class GroupDecisions:
                 claimed_by=claimed_by,
             )
             verdict = decide(case)
-            self._decided[key] = verdict, self._number_of(cached.kind, verdict, cached.facts_by(verdict))
+            kind = cached.kind, cached.sources_by(verdict)
+            self._decided[key] = verdict, self._number_of(kind, verdict, cached.facts_by(verdict))
             if len(self._decided) > _MOST_KNOWN:
                 self._decided.popitem(last=False)
         return self._decided[key]
 
-    def _number_of(self, kind: int, verdict: Verdict, facts: Facts | None) -> int:
+    def _number_of(self, kind: Hashable, verdict: Verdict, facts: Facts | None) -> int:
         known = self._known.setdefault((kind, verdict), [])
         for other, number in known:
             if _are_equal(facts, other):
