@@ -162,7 +162,7 @@ def _open_image(image: Image, values: Sequence[Any]) -> Rows:
         count = np.zeros(total, np.int64)
         flat = []
     else:
-        may_be_empty = not (image.full or image.partial)
+        may_be_empty = bool(image.columns) and not (image.full or image.partial)
         state = np.fromiter((_state_of(value, may_be_empty=may_be_empty) for value in values), np.int32, total)
         count = np.maximum(state, 0).astype(np.int64)
         flat = []
