@@ -225,9 +225,11 @@ class FastValidator:
         return any(reads_of(validator.meaning).blocks for validator in self._validators)
 
     @cached_property
-    def _never_empty(self) -> frozenset[str]:
-        """The images of changed columns of which every row has to have one."""
-        return frozenset(at for validator in self._validators for at in reads_of(validator.meaning).empty_rows)
+    def _told_empty(self) -> frozenset[str]:
+        """The images of which it counts whether a row has a column: those of changed columns, and those optional."""
+        meanings = [validator.meaning for validator in self._validators]
+        empty = (at for meaning in meanings for at in reads_of(meaning).empty_rows)
+        return frozenset(empty).union(*(meaning.images.optional_pointers() for meaning in meanings))
 
     @cached_property
     def _validated_messages(self) -> frozenset[int] | None:
@@ -264,7 +266,7 @@ class FastValidator:
                 readers |= readers_of_flags(rows, index, own)
             value_flags += own
         value_flags += completion_flags(decoded_batch, columns, plan, value_flags)
-        value_flags += empty_row_flags(decoded_batch, columns, self._never_empty)
+        value_flags += empty_row_flags(decoded_batch, columns, self._told_empty)
         if self._compares_blocks:
             value_flags += hint_flags(decoded_batch, columns, self._validators[-1].meaning)
         if self._columns.compares_wire_text:

@@ -83,10 +83,11 @@ def empty_row_flags(
         rows = decoded_batch.rows.get(pointer)
         if rows is None or not rows.total:
             continue
-        empty = np.ones(rows.total, np.bool_)
-        for (at, _), values in columns.items():
-            if at == pointer:
-                empty &= False if values.present is None else ~values.present
+        held = [values.present for (at, _), values in columns.items() if at == pointer]
+        partly = [present for present in held if present is not None]
+        if len(partly) < len(held):
+            continue  # every row has some column
+        empty = ~np.logical_or.reduce(partly) if partly else np.ones(rows.total, np.bool_)
         if empty.any():
             value_flags.append((("empty-row", pointer), records_of_rows(decoded_batch, rows, empty)))
     return value_flags

@@ -75,6 +75,11 @@ class CachedVerdict:
             self._facts_by_verdict[key] = facts_of(verdict, self.readings[place], self.columns[place])
         return self._facts_by_verdict[key]
 
+    def sources_by(self, verdict: Verdict) -> tuple[str | None, ...]:
+        """Return from where the images of its records are read under a verdict, None for one that holds no row."""
+        reading = self.readings[place_of(self, verdict)]
+        return tuple(reading.source(side) for side in reading.sides)
+
 
 def place_of(cached_verdict: CachedVerdict, verdict: Verdict) -> int:
     """Return the place of a verdict's version among those of which there are opinions; the last where it has none."""

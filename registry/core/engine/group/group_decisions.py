@@ -6,7 +6,7 @@ from these, and all that happens after a verdict depends on it and on what is di
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import fields, replace
 from operator import attrgetter
 from typing import Any, Final
@@ -30,7 +30,7 @@ class GroupDecisions:
     def __init__(self, validation: ValidationContext) -> None:
         self._validation = validation
         self._decided: WeakKeyDictionary[CachedVerdict, dict[Any, tuple[Verdict, int]]] = WeakKeyDictionary()
-        self._known: WeakKeyDictionary[RecordKind, dict[Verdict, list[tuple[Facts | None, int]]]] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[RecordKind, dict[Any, list[tuple[Facts | None, int]]]] = WeakKeyDictionary()
         self._numbers = 0
 
     def decide(self, groups: Iterable[tuple[RecordGroup, Differences, str | None]]) -> list[GroupResult]:
@@ -60,11 +60,12 @@ class GroupDecisions:
                 claimed_by=claimed_by,
             )
             verdict = decide(case)
-            decided[key] = verdict, self._number_of(cached.kind, verdict, cached.facts_by(verdict))
+            result = verdict, cached.sources_by(verdict)
+            decided[key] = verdict, self._number_of(cached.kind, result, cached.facts_by(verdict))
         return decided[key]
 
-    def _number_of(self, kind: RecordKind, verdict: Verdict, facts: Facts | None) -> int:
-        known = self._known.setdefault(kind, {}).setdefault(verdict, [])
+    def _number_of(self, kind: RecordKind, result: Hashable, facts: Facts | None) -> int:
+        known = self._known.setdefault(kind, {}).setdefault(result, [])
         for other, number in known:
             if _are_equal(facts, other):
                 return number

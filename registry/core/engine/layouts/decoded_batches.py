@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
-from operator import eq, is_
+from operator import eq
 from typing import Any, Final
 
 import numpy as np
@@ -29,15 +29,13 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 _UNSET: Final = UnsetType
 NoneType: Final = type(None)
-_NULL, _ABSENT, _EMPTY = -1, -2, -3
-"""States of an image that has no rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
     """The rows of one image in a decoded batch: per record its first row, `start` (-1: none), and their `count`.
 
-    `state` is per record the state of the member: an empty object (-3), absent (-2), null (-1), or its number of rows.
+    `state` is per record the state of the member: absent (-2), null (-1), or its number of rows.
     """
 
     image: Image
@@ -158,18 +156,24 @@ def _open_image(image: Image, values: Sequence[Any]) -> Rows:
         state = count.astype(np.int32)
         flat = [value[0] for value in values] if (count == 1).all() else [row for value in values for row in value]
     elif kinds <= {NoneType, _UNSET}:
-        state = np.fromiter((_NULL if value is None else _ABSENT for value in values), np.int32, total)
+        state = np.fromiter((-1 if value is None else -2 for value in values), np.int32, total)
         count = np.zeros(total, np.int64)
         flat = []
     else:
-        may_be_empty = bool(image.columns) and not (image.full or image.partial)
-        state = np.fromiter((_state_of(value, may_be_empty=may_be_empty) for value in values), np.int32, total)
+        state = np.fromiter(
+            (
+                -1 if value is None else -2 if value is UNSET else len(value) if type(value) is list else 1
+                for value in values
+            ),
+            np.int32,
+            total,
+        )
         count = np.maximum(state, 0).astype(np.int64)
         flat = []
-        for value, rows in zip(values, count.tolist(), strict=True):
+        for value in values:
             if type(value) is list:
                 flat += value
-            elif rows:
+            elif value is not None and value is not UNSET:
                 flat.append(value)
     ends = np.cumsum(count)
     start = np.where(count > 0, ends - count, -1)
@@ -178,17 +182,6 @@ def _open_image(image: Image, values: Sequence[Any]) -> Rows:
         columns = tuple(() for _ in image.columns)
     record_of_row = np.repeat(np.arange(total), count)
     return Rows(image, state, start, count, record_of_row, columns)
-
-
-def _state_of(value: Any, *, may_be_empty: bool) -> int:
-    """Return the number of rows of an image, or what stands there instead of rows; an empty object is none."""
-    if value is None:
-        return _NULL
-    if value is UNSET:
-        return _ABSENT
-    if type(value) is list:
-        return len(value)
-    return _EMPTY if may_be_empty and all(map(is_, astuple(value), repeat(UNSET))) else 1
 
 
 def _open_message(image: Image, total: int, columns: Sequence[Sequence[Any]]) -> Rows:
