@@ -71,7 +71,7 @@ def test_findings_that_weigh_the_same_have_one_order_whichever_is_merged_first()
         for one in order:
             merged.merge(deepcopy(one))
         found = build_report(merged, catalogue=CATALOGUE, contract="oms-community/debezium@1", source={"kind": "kafka"},
-                             spans={}, fail_on="error")["findings"]  # fmt: skip
+                             spans={}, fail_on="error", tables=WITH_TABLES.tables)["findings"]  # fmt: skip
         reports.append([(len(one["tables"]), one["similar"]) for one in found if one["rule"] == "D10"])
     assert reports[0] == reports[1]
     assert sorted(reports[0]) == [(2, []), (2, ["shop.orders"])]
