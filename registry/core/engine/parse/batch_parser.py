@@ -31,7 +31,6 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.layout_parts import Layout, LayoutColumn, RowShape
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan, can_be_field, decoder_of_schema
-from cdc_contracts.registry.core.engine.parse.new_shapes import NewShapes
 from cdc_contracts.registry.core.engine.parse.records_by_layout import Sorted
 from cdc_contracts.registry.core.engine.parse.shape_guess import MOST_SHAPES, ShapeGuess, make_key_reader
 from cdc_contracts.registry.core.engine.parse.shape_names import IsListed, ShapeNames
@@ -63,7 +62,6 @@ class Parser:
         self._make_column = make_column
         self._names = ShapeNames(plan, reading_options, is_listed)
         self._shapes: OrderedDict[Any, RowShape] = OrderedDict()
-        self._new_shapes = NewShapes()
         self._layouts: OrderedDict[Any, Layout] = OrderedDict()
         self._families: OrderedDict[Any, int] = OrderedDict()
         self._extras: list[str] = []
@@ -92,7 +90,6 @@ class Parser:
             stop = min(start + _BLOCK, len(values))
             if not (objects[start:stop].all() and self._sort_alike(values, start, stop, result)):
                 self._sort_mixed(values, objects, readable, start, stop, result)
-            self._new_shapes.end_block(stop - start)
         self._verify(values, result)
         return result
 
@@ -214,8 +211,6 @@ class Parser:
         key = self._names.key(tokens, names)
         shape = self._shapes.get(key)
         if shape is None:
-            if self._plan.types.at and self._new_shapes.leave(key):
-                return None
             result = [
                 read_types(token, self._plan, self._schemas)
                 for token in reversed(tokens)
