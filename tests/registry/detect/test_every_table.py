@@ -17,7 +17,7 @@ TABLES = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("make", TABLES)
 @pytest.mark.parametrize("reference", [version.reference for version in CATALOGUE.all_versions()])
 def test_a_table_of_any_make_is_never_reported_wrongly(reference, make):

@@ -105,7 +105,7 @@ def test_hundreds_of_messages_of_mixed_ops_decide_what_the_documents_make_decida
     assert (found.verdict, named, found.equivalent) == expected
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("reference", VERSIONS)
 def test_20_messages_name_the_right_subject_or_an_honest_tie_and_never_a_wrong_version(reference, seed):

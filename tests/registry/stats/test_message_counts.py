@@ -207,7 +207,7 @@ DRIFTS = [
 SUBJECTS = [version.reference for subject in CATALOGUE.subjects() for version in CATALOGUE.versions(subject)]
 
 
-@pytest.mark.one_in(24)
+@pytest.mark.one_in(48)
 @pytest.mark.parametrize("drift", DRIFTS)
 @pytest.mark.parametrize("reference", SUBJECTS)
 def test_the_counts_of_a_report_add_up_for_every_sample_and_drift(reference, drift):

@@ -34,6 +34,7 @@ def module_of(text):
     return module
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("reference", VERSIONS)
 def test_every_decoded_value_is_of_the_type_of_its_column(reference):
     module = module_of(module_text(reference, TABLE))

@@ -48,6 +48,7 @@ def sources_of(version: Version, mapping: str) -> list[tuple[dict[str, str], dic
     return [(mode, {"source_kind": kind}) for kind, name in choice.map.items() if name == mapping]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("told", ["no zone", "parameter", "table contract"])
 @pytest.mark.parametrize(("version", "mapping"), CASES, ids=str)
 def test_a_column_is_written_with_the_type_that_the_schema_of_its_rows_names(version, mapping, told):
