@@ -120,12 +120,14 @@ NUMBERS = {
     "scale": ("decimal(4,2)", "12.10"),
     "long": ("decimal", "-" + "1234567890" * 40 + ".5"),
 }
+LESS = {"ticdc/debezium-payload": {"id": "9223372036854775807"}}
+"""Where an unsigned BIGINT is sent as a signed one, and nothing tells which it was."""
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_numbers_come_out_digit_for_digit_everywhere(version):
     table = SourceTable("edges", {name: reported for name, (reported, _) in NUMBERS.items()}, ("id",), None, "shop")
-    row = {name: text for name, (_, text) in NUMBERS.items()}
+    row = {name: text for name, (_, text) in NUMBERS.items()} | LESS.get(version.subject, {})
     message = Renderer(version, ReadingOptions(table="shop.edges")).render(Event("insert", table, None, row))
     validator = validators(version)
 
