@@ -22,24 +22,38 @@ NEIGHBOURS = {
 }
 FORMS = ["C301 /values/BIT", "C301 /values/TIME", "C301 /values/DATETIME", "C301 /values/TIMESTAMP"]
 FULL_LOADS = ["C312 /ops/INIT", "C312 /ops/INIT_DDL"]
+BEFORE_0_10 = ["ts_sec", "ts_usec", "last_snapshot_record"]
+"""What source had before Debezium 0.10."""
+SINCE_2_0 = [
+    "begin_lsn", "project_id", "instance_id", "database_id", "change_stream_name", "server_transaction_id",
+    "low_watermark", "read_at_timestamp", "number_records_in_transaction", "transaction_tag", "system_transaction",
+    "value_capture_type", "partition_token", "mod_number", "is_last_record_in_transaction_in_partition",
+    "number_of_partitions_in_transaction",
+]  # fmt: skip
+"""What Informix and Spanner have in source, whose connectors are of Debezium 2."""
+SINCE_3_1 = [
+    "origin", "origin_lsn", "commit_ts_ms", "start_ts_ms", "txSeq", "start_scn",
+    "cluster", "resolved_ts", "ts_hlc", "batch_row_id", "position_scn", "group_lsn", "group_offset",
+]  # fmt: skip
+"""What PostgreSQL and Oracle got in source, and what CockroachDB and YashanDB have there."""
 BREAKING = {
     "debezium/flat@1 debezium/flat@2": [],  # what is sent of a deletion is no message of either
-    "debezium/json@1 debezium/json@2": ["C108 /properties/source/properties/snapshot/enum"],
-    "debezium/json@2 debezium/json@3": ["C330 /envelope/event_time", "C204 /ts_us", "C204 /ts_ns", "C204 /source/ts_ns"],
-    "debezium/json@3 debezium/json@4": [
-        "C204 /source/origin", "C204 /source/origin_lsn", "C204 /source/commit_ts_ms", "C204 /source/start_ts_ms",
-        "C204 /source/txSeq", "C204 /source/start_scn",
+    "debezium/json@1 debezium/json@2": [
+        *(f"C119 /properties/source/properties/{name}" for name in BEFORE_0_10),
+        "C108 /properties/source/properties/snapshot/enum",
+        *(f"C204 /source/{name}" for name in SINCE_2_0),
     ],
+    "debezium/json@2 debezium/json@3": ["C330 /envelope/event_time", "C204 /ts_us", "C204 /ts_ns", "C204 /source/ts_ns"],
+    "debezium/json@3 debezium/json@4": [f"C204 /source/{name}" for name in SINCE_3_1],
     "debezium/json-schema@1 debezium/json-schema@2": [
+        *(f"C119 /properties/payload/properties/source/properties/{name}" for name in BEFORE_0_10),
         "C108 /properties/payload/properties/source/properties/snapshot/enum",
+        *(f"C204 /payload/source/{name}" for name in SINCE_2_0),
     ],
     "debezium/json-schema@2 debezium/json-schema@3": [
         "C330 /envelope/event_time", "C204 /payload/ts_us", "C204 /payload/ts_ns", "C204 /payload/source/ts_ns",
     ],
-    "debezium/json-schema@3 debezium/json-schema@4": [
-        "C204 /payload/source/origin", "C204 /payload/source/origin_lsn", "C204 /payload/source/commit_ts_ms",
-        "C204 /payload/source/start_ts_ms", "C204 /payload/source/txSeq", "C204 /payload/source/start_scn",
-    ],
+    "debezium/json-schema@3 debezium/json-schema@4": [f"C204 /payload/source/{name}" for name in SINCE_3_1],
     "canal/flat@1 canal/flat@2": [
         "C330 /envelope/primary_key", "C206 /data", "C206 /mysqlType", "C206 /old", "C206 /sqlType",
     ],
