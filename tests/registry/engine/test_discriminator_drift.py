@@ -34,7 +34,8 @@ def test_both_paths_agree_on_drift_in_each_discriminator(version, written, part)
     wire = open_transport(version, PLAIN)
     more = [with_escapes] if written == "with escapes" else []
     messages = rendered(version.reference, EACH, seed=5, snapshot=2, controls=5)
-    drifts = part(drifts_of(version).values(), PARTS)
+    every = drifts_of(version).values()
+    drifts = part(every, PARTS)
     values = [value for edit in drifts for value in edited(wire, messages, edit, *more)]
     validations = [scope_of(version.subject), scope_of(version.reference)]
     expected = [by_reference(validations, value) for value in values]
@@ -44,7 +45,7 @@ def test_both_paths_agree_on_drift_in_each_discriminator(version, written, part)
         found += differences(FastValidator(validation), values, [verdicts[place] for verdicts in expected])
 
     assert not found, report(found)
-    if wire.transport == "json":  # of an Avro record some parts hold no drift: it has all its members
+    if wire.transport == "json" and len(drifts) == len(every):  # some edits are no drift; an Avro record has all members
         assert {verdict.outcome for verdicts in expected for verdict in verdicts} - {"conforming", "control"}
 
 
