@@ -34,16 +34,16 @@ ALL = [version.reference for version in CATALOGUE.all_versions()]
 
 
 def report_of(records, reference, reading_options=None, *, fail_on="warning"):
-    options = reading_options or ReadingOptions()
-    tally = Kernel(open_validation(CATALOGUE, reference, options)).audit(batch_of(records))
+    validation = open_validation(CATALOGUE, reference, reading_options or ReadingOptions())
+    tally = Kernel(validation).audit(batch_of(records))
     return build_report(
         tally,
         catalogue=CATALOGUE,
         contract=reference,
+        validation=validation,
         source={"kind": "file"},
         spans={},
         fail_on=fail_on,
-        tables=options.tables,
     )
 
 
