@@ -109,6 +109,9 @@ class Renderer:
             if types.parameter is not None and joined is not None:
                 head += f',"record":{write_json(join_names(joined, table))}'
             key = f'{{{head},"payload":{key}}}'
+        else:
+            for name in reversed(split_pointer(place.at)):
+                key = f"{{{write_json(name)}:{key}}}"
         return key.encode() if table.primary_key else None
 
     # --- the message of one op
