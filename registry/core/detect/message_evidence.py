@@ -115,7 +115,8 @@ class CatalogueValidators:
                 fits[validator.version] = version_verdict
             else:
                 refused[validator.version] = next(one for one in version_verdict.findings if one.severity == ERROR)
-        message = found[0][1] if found else {}
+        fitting = (message for validator, message in found if validator.version in fits)
+        message = next(fitting, found[0][1] if found else {})  # framed records are read beside a block and without
         shown = tuple(relative for relative in self._relatives if opened and relative.may_be(message))
         may_be = tuple(one for one in shown if one in self._outside and not one.described_by(fits))
         proven = tuple(relative for relative in shown if relative.marked(message))
