@@ -42,11 +42,8 @@ def check(
 ) -> None:
     """Check messages against a contract: one line per finding, then a summary. Starts no JVM."""
     from cdc_contracts.registry.core.records.input_files import STDIN, plan_files
-    from cdc_contracts.registry.core.report.fraction_notes import fraction_notes
     from cdc_contracts.registry.core.report.message_checks import check_batches
-    from cdc_contracts.registry.core.report.option_notes import option_notes
-    from cdc_contracts.registry.core.report.report_wording import counts_of
-    from cdc_contracts.registry.core.report.reported_null_values import null_value_notes
+    from cdc_contracts.registry.core.report.report_wording import counts_of, open_questions
     from cdc_contracts.registry.core.report.stored_reports import write_document
     from cdc_contracts.registry.core.stats.partition_tallies import Source
     from cdc_contracts.registry.core.validate.validation_context import ValidationContext
@@ -77,7 +74,7 @@ def check(
         counts = ", ".join(f"{getattr(ledger, name):,} {name}" for name in counts_of(ledger))
         detected = f" ({', '.join(validation.detected.subjects)}, detected from the messages)" if detection else ""
         console.say(f"{report.verdict}: {counts}, validated against {report.contract}{detected}")
-        for note in (*option_notes(report), *fraction_notes(report), *null_value_notes(report.null_values)):
+        for note in open_questions(report):
             console.say(note)
     raise typer.Exit(EXIT_CODES[report.verdict])
 

@@ -18,6 +18,7 @@ from cdc_contracts.registry.core.message.canonical_changes import Change, Contro
 from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import QUARANTINED
 
@@ -158,6 +159,18 @@ def ask_reference(validation: ValidationContext, value: bytes | None, key: bytes
     if (value, key) not in known:
         known[value, key] = validation.validate(value, key)
     return known[value, key]
+
+
+def looks_of_the_reference(monkeypatch) -> list[object]:
+    """Return a list to which each message is added that a reference validator validates from now on."""
+    looks, validate = list[object](), ReferenceValidator.validate
+
+    def counted(self, message):
+        looks.append(message)
+        return validate(self, message)
+
+    monkeypatch.setattr(ReferenceValidator, "validate", counted)
+    return looks
 
 
 @lru_cache(4)

@@ -196,11 +196,16 @@ def notes(report: Report) -> list[str]:
         *result,
         *_chain_notes(report),
         *kind_notes(report.kinds or ()),
-        *option_notes(report),
-        *fraction_notes(report),
-        *null_value_notes(report.null_values),
+        *open_questions(report),
         *contradicted,
     ]
+
+
+def open_questions(report: Report) -> Iterator[str]:
+    """Yield what messages leave open about how they are read, and which parameters say it."""
+    yield from option_notes(report)
+    yield from fraction_notes(report)
+    yield from null_value_notes(report.null_values)
 
 
 def _chain_notes(report: Report) -> Iterator[str]:

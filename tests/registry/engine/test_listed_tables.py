@@ -4,14 +4,13 @@ import sys
 from dataclasses import replace
 
 import pytest
-from output_rows import records_of, unlike_columns
+from output_rows import looks_of_the_reference, records_of, unlike_columns
 from record_batches import batch_of
 from topics import CATALOGUE, renderer_of, scope_of
 
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
-from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 
 CANAL = "oms-community/canal@2"
 JSON = [version.reference for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
@@ -70,14 +69,7 @@ def test_blocks_in_which_a_table_is_listed_by_turns_are_told_apart(reference, se
 
 @pytest.mark.parametrize("reference", [CANAL, "debezium/json@4", "dts/canal@2"])
 def test_an_unlisted_table_in_each_message_is_no_new_case_for_the_reference(reference, monkeypatch):
-    looks = []
-    validate = ReferenceValidator.validate
-
-    def counted(self, message):
-        looks.append(message)
-        return validate(self, message)
-
-    monkeypatch.setattr(ReferenceValidator, "validate", counted)
+    looks = looks_of_the_reference(monkeypatch)
 
     def count(name):
         looks.clear()

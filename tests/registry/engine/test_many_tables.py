@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from mutations import Token, replaced, to_bytes
-from output_rows import records_of, unlike_columns
+from output_rows import looks_of_the_reference, records_of, unlike_columns
 from record_batches import batch_of
 from topics import CATALOGUE, renderer_of, samples, scope_of
 
@@ -18,7 +18,6 @@ from cdc_contracts.registry.core.engine.parse import batch_parser
 from cdc_contracts.registry.core.generate.event_streams import row_stream
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.reference_tally import account
-from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 
 REFERENCES = [version.reference for version in CATALOGUE.all_versions()]
 TYPED = [version.reference for version in CATALOGUE.all_versions() if version.meaning.columns.types != "none"]
@@ -75,14 +74,7 @@ def test_whatever_drifts_is_reported_alike_of_every_table(reference, part):
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("reference", TYPED)
 def test_a_new_table_in_each_message_is_no_new_case_for_the_reference(reference, monkeypatch):
-    looks = []
-    validate = ReferenceValidator.validate
-
-    def counted(self, message):
-        looks.append(message)
-        return validate(self, message)
-
-    monkeypatch.setattr(ReferenceValidator, "validate", counted)
+    looks = looks_of_the_reference(monkeypatch)
 
     def count(values):
         looks.clear()
