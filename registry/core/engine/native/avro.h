@@ -77,6 +77,13 @@ typedef struct {
 #define MOST_AVRO_DEPTH 32
 #define LATEST 512
 
+/* The last value of a member: its bytes in the record and its text. */
+typedef struct {
+    const uint8_t *record, *text;
+    uint64_t cell;
+    int32_t member, record_length, text_length; /* of records, the number of the member, from 1; of maps 0 */
+} LatestValue;
+
 /* One record that is read, the text that is written, and the columns that were read last. Their names stand in `out`. */
 typedef struct {
     const AvroProgram *program;
@@ -89,8 +96,9 @@ typedef struct {
     int64_t columns_entry;  /* where the names of the columns stand in the index, -1 where they do not */
     int32_t within;         /* collections and images around what is read: what they hold has no entries of its own */
     int32_t escaped;        /* whether an escape was written */
+    int32_t integer;        /* whether the last value is a number of at most MOST_DIGITS digits */
     uint8_t name;           /* of the value that was read last, for the index */
-    uint64_t latest[LATEST]; /* by member: its value in the record before, or in the last that had another */
+    LatestValue latest[LATEST]; /* by member */
     int64_t name_start[MOST_COLUMNS];
     int32_t name_length[MOST_COLUMNS];
 } AvroRead;
@@ -99,7 +107,7 @@ static inline int has_room(const AvroRead *read, int64_t length) { return read->
 
 static inline int put_raw(AvroRead *read, const void *from, int64_t length) {
     if (!has_room(read, length)) return FULL;
-    memcpy(read->to, from, (size_t)length);
+    copy_bytes(read->to, from, length);
     read->to += length;
     return READ;
 }

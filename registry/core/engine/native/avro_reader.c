@@ -9,6 +9,8 @@
 
 #define FRAME 5 /* a byte of zero, and an id */
 
+#define WIDEST 1000000000000000000 /* the least number of more than MOST_DIGITS digits */
+
 static int read_node(AvroRead *read, int32_t number, int depth);
 
 static inline int is_indexed(const AvroRead *read) { return read->index != NULL && !read->within; }
@@ -29,13 +31,14 @@ static uint64_t cell_of(const AvroRead *read, const uint8_t *value) {
     case '{': return make_cell(start, length, OBJECT);
     case '[': return make_cell(start, length, ARRAY);
     default:
-        if (skip_number(value, read->to, &kind) != read->to) read->index->total = read->index->capacity + 1;
+        if (read->integer) kind = INTEGER;
+        else if (skip_number(value, read->to, &kind) != read->to) read->index->total = read->index->capacity + 1;
         return make_cell(start, length, kind);
     }
 }
 
 static int64_t open_member(AvroRead *read) {
-    read->escaped = 0;
+    read->escaped = read->integer = 0;
     return add_entry(read->index, ABSENT, NO_NAME);
 }
 
@@ -45,24 +48,46 @@ static void close_below(AvroRead *read, int64_t at, int64_t what, enum below bel
     set_entry(read->index, at, make_cell((uint64_t)what, total, below));
 }
 
-/* The cell of a member or of its name. Where it is that of the record before, it is the one that stands there already:
- * whoever reads it later need not wait for the memory.
+/* The cell of a member of a map or of its name. Where it is that of the record before, it is the one that stands there
+ * already: whoever reads it later need not wait for the memory.
  */
 static uint64_t repeated(AvroRead *read, const uint8_t *value, int32_t member) {
-    uint64_t cell = cell_of(read, value), *latest = read->latest + member % LATEST;
-    const uint8_t *one = read->out + start_of(cell), *other = read->out + start_of(*latest);
-    int same = (uint32_t)cell == (uint32_t)*latest && same_bytes(one, other, (int32_t)length_of(cell));
-    return same ? *latest : (*latest = cell);
+    uint64_t cell = cell_of(read, value);
+    LatestValue *latest = read->latest + member % LATEST;
+    if ((uint32_t)cell == (uint32_t)latest->cell && latest->text_length == read->to - value &&
+        same_bytes(value, latest->text, latest->text_length))
+        return latest->cell;
+    *latest = (LatestValue){.text = value, .cell = cell, .text_length = (int32_t)(read->to - value)};
+    return cell;
 }
 
 /* Notes the value of a member, for which an entry was made; of a collection nothing is noted that is below. */
-static void note_member(AvroRead *read, int64_t at, const uint8_t *value, int32_t member) {
-    ValueIndex *index = read->index;
-    uint64_t cell = *value == '{' ? cell_of(read, value) : repeated(read, value, member);
+static void note_member(ValueIndex *index, int64_t at, uint64_t cell) {
     set_entry(index, at, cell);
     if (index->total > index->capacity) return;
     if (kind_of(cell) != OBJECT) index->total = at + 1;
     else if (index->total == at + 1) add_entry(index, make_cell(0, 0, BELOW_NOTHING), NO_NAME);
+}
+
+/* Reads a member of a record and notes its value. Where the bytes that follow are those of its last value, so is the
+ * value, for the bytes say themselves how many they are: it is noted where it stands already.
+ */
+static int read_member(AvroRead *read, int32_t node, int32_t member, int depth) {
+    LatestValue *latest = read->latest + member % LATEST;
+    const uint8_t *record = read->p, *value = read->to;
+    if (latest->member == member + 1 && latest->record_length <= read->end - record &&
+        same_bytes(record, latest->record, latest->record_length)) {
+        add_entry(read->index, latest->cell, NO_NAME);
+        read->p += latest->record_length;
+        return put_raw(read, latest->text, latest->text_length);
+    }
+    int64_t at = open_member(read);
+    TRY(read_node(read, node, depth));
+    uint64_t cell = cell_of(read, value);
+    note_member(read->index, at, cell);
+    if (kind_of(cell) != OBJECT && kind_of(cell) != ARRAY && kind_of(cell) != ABSENT)
+        *latest = (LatestValue){record, value, cell, member + 1, (int32_t)(read->p - record), (int32_t)(read->to - value)};
+    return READ;
 }
 
 /* The items of an array or map, with commas between them; `named` where each has a name before it. */
@@ -91,7 +116,7 @@ static int read_items(AvroRead *read, int32_t item, int named, int depth) {
             }
             const uint8_t *value = read->to;
             TRY(read_node(read, item, depth));
-            if (indexed) note_member(read, at, value, item);
+            if (indexed) note_member(read->index, at, *value == '{' ? cell_of(read, value) : repeated(read, value, item));
         }
     }
 }
@@ -199,7 +224,7 @@ static int read_row(AvroRead *read, int32_t item, int indexed, int depth, int *f
             TRY(put_raw(read, read->out + read->name_start[column], read->name_length[column]));
             TRY(put_byte(read, ':'));
             uint8_t *value = read->to;
-            read->escaped = 0, read->name = UNKNOWN_NAME;
+            read->escaped = read->integer = 0, read->name = UNKNOWN_NAME;
             TRY(read_node(read, item, depth));
             if (is_text(read, value, "\"NONE\"")) {
                 read->to = before;
@@ -239,13 +264,10 @@ static int read_image(AvroRead *read, const AvroNode *node, int depth) {
 static int read_record(AvroRead *read, const AvroNode *node, int depth) {
     const int32_t *link = read->program->link + node->a;
     int indexed = is_indexed(read);
-    int64_t at = indexed ? add_entry(read->index, ABSENT, NO_NAME) : -1, member_at = -1;
+    int64_t at = indexed ? add_entry(read->index, ABSENT, NO_NAME) : -1;
     for (int32_t member = 0; member < node->b; member++, link += 2) {
         TRY(put_word(read, link[0]));
-        const uint8_t *value = read->to;
-        if (indexed) member_at = open_member(read);
-        TRY(read_node(read, link[1], depth));
-        if (indexed) note_member(read, member_at, value, node->a + 2 * member);
+        TRY(indexed ? read_member(read, link[1], node->a + 2 * member, depth) : read_node(read, link[1], depth));
     }
     if (indexed) close_below(read, at, node - read->program->node, BELOW_RECORD);
     return node->b ? put_byte(read, '}') : put_raw(read, "{}", 2);
@@ -273,6 +295,7 @@ static int read_node(AvroRead *read, int32_t number, int depth) {
         return *read->p++ ? put_raw(read, "true", 4) : put_raw(read, "false", 5);
     case AVRO_LONG:
         TRY(read_long(read, &value));
+        read->integer = value < WIDEST && value > -WIDEST;
         return put_long(read, value, 0);
     case AVRO_DOUBLE:
         TRY(read_double(read, &real));
