@@ -314,6 +314,10 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("if (value < 0 || value >= node->b) return", "if (value < 0 || value > node->b) return"),
         ("if (*read->p > 1) return UNSURE;", "", "the transport also takes any byte but 0 for true"),
         ("offsets[i] < 0 || offsets[i] > offsets[i + 1]", "0"),
+        ("latest->member == member + 1 && ", ""),
+        (".type != AVRO_COLUMNS && ", ".type >= 0 && "),
+        (" && kind != ARRAY", ""),
+        ("read->integer = value < WIDEST && value > -WIDEST;", "read->integer = 1;"),
     ),
     "avro_values.c": (
         ("while (part % 10 == 0) part /= 10, digits--;", ""),

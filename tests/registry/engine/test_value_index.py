@@ -123,6 +123,7 @@ def test_values_of_every_kind_and_images_of_every_form_are_sorted_the_same():
         ("DateTime", dict.fromkeys(("year", "month", "day", "hour", "minute", "second", "millis"), 9)),
         ("BinaryObject", {"type": "blob", "value": b"\x00\xff"}), ("TextObject", {"type": "json", "value": "{}"}),
     ]  # fmt: skip
+    numbers = (7, 7, -1, 10**18 - 1, 1 - 10**18, 10**18, -(10**18), 9 * 10**18 - 1, 9 * 10**18, -(2**63))
     before_value = (NAMESPACE + INTEGER[0], INTEGER[1])
     names = ["a", "b", 'q"\n', "é", "a b", "c"]
     records = []
@@ -137,7 +138,7 @@ def test_values_of_every_kind_and_images_of_every_form_are_sorted_the_same():
                 image, columns, beforeImages=None if before == "NULL" else before,
                 operation=draw.choice(("INSERT", "UPDATE", "DDL")), objectName=draw.choice(("shop.orders", "a.b", None)),
                 tags=draw.choice(({}, {"pk_uk_info": "x"}, {"x": "y", 'é"': "z"})),
-                processTimestamps=draw.choice((None, [], [1, 2], [2**62])),
+                processTimestamps=draw.choice((None, [], [1, 2], [2**62])), id=draw.choice(numbers),
             )
         )  # fmt: skip
     assert compare([records, records]) > 200

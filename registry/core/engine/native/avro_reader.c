@@ -69,8 +69,14 @@ static void note_member(ValueIndex *index, int64_t at, uint64_t cell) {
     else if (index->total == at + 1) add_entry(index, make_cell(0, 0, BELOW_NOTHING), NO_NAME);
 }
 
-/* Reads a member of a record and notes its value. Where the bytes that follow are those of its last value, so is the
- * value, for the bytes say themselves how many they are: it is noted where it stands already.
+/* Whether the bytes of a value alone say what it is and where it ends, so that the same bytes are the same value. */
+static int is_alone(const AvroRead *read, int32_t node, uint64_t cell) {
+    unsigned kind = kind_of(cell);
+    return read->program->node[node].type != AVRO_COLUMNS && kind != OBJECT && kind != ARRAY && kind != ABSENT;
+}
+
+/* Reads a member of a record and notes its value. Where the bytes that follow are those of its last value it is written
+ * as that, and noted where that stands.
  */
 static int read_member(AvroRead *read, int32_t node, int32_t member, int depth) {
     LatestValue *latest = read->latest + member % LATEST;
@@ -85,7 +91,7 @@ static int read_member(AvroRead *read, int32_t node, int32_t member, int depth) 
     TRY(read_node(read, node, depth));
     uint64_t cell = cell_of(read, value);
     note_member(read->index, at, cell);
-    if (kind_of(cell) != OBJECT && kind_of(cell) != ARRAY && kind_of(cell) != ABSENT)
+    if (is_alone(read, node, cell))
         *latest = (LatestValue){record, value, cell, member + 1, (int32_t)(read->p - record), (int32_t)(read->to - value)};
     return READ;
 }
