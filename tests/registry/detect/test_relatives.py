@@ -100,6 +100,11 @@ def test_the_nearest_contract_is_named_where_one_is_near(name, nearest):
         ("debezium-unwrapped-with-schemas", "Debezium, new record state only, with a schema block"),
         ("flink-cdc-pipeline-debezium-json-with-schemas", "Flink CDC debezium-json with a schema block"),
         ("ticdc-simple-protocol", "TiCDC simple protocol"),
+        ("flink-sql-debezium-json", "Flink SQL debezium-json"),
+        ("flink-sql-canal-json", "Flink SQL or SeaTunnel canal-json"),
+        ("seatunnel-canal-json", "Flink SQL or SeaTunnel canal-json"),
+        ("flink-sql-maxwell-json", "Flink SQL maxwell-json"),
+        ("flink-sql-ogg-json", "Flink SQL ogg-json"),
     ],
 )
 def test_a_product_is_named_by_what_only_it_writes(name, product):
