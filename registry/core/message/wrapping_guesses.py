@@ -13,12 +13,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import NUMBERED, frame_of
 
 _BROKER_LIMIT: Final = range(1_000_000, 1_048_600)
 """How long values are that the usual limit of a broker, 1 MiB with its overhead, has cut."""
-_FRAME: Final = 5
+_LEAST_UTF16: Final = 5
+"""Bytes by which such text is told."""
+_WITH_VERSION: Final = 18
 _HEAD: Final = 4096
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}={0,2}\Z")
+_NOT_READ: Final = (
+    "No contract reads such records: let the producer write JSON, or put the id of a schema registry there."
+)
 _MAGIC: Final = (
     (b"\xef\xbb\xbf", "a byte order mark of UTF-8", "Let the producer write UTF-8 without a byte order mark."),
     (b"\xff\xfe", "UTF-16 (little end first), by its byte order mark", ""),
@@ -29,6 +35,7 @@ _MAGIC: Final = (
     (b"\x82SNAPPY\x00", "snappy", "*"),
     (b"\xff\x06\x00\x00sNaPpY", "snappy", "*"),
     (b"BZh", "bzip2", "*"),
+    (b"\xc3\x01", "an Avro record behind the fingerprint of its schema", _NOT_READ),
     (b"Obj\x01", "an Avro file with its schema", "Messages are bare records: find what writes files into the topic."),
     (b"PAR1", "a Parquet file", "Find what writes files into the topic."),
     (b"\xac\xed\x00\x05", "a Java object", "Let the producer serialize its messages as JSON."),
@@ -112,17 +119,20 @@ def _longest_first(member: tuple[str, str]) -> int:
 
 
 def _guess_frame(value: bytes) -> WrappingGuess | None:
-    is_utf_32 = value[1:3] == b"\x00\x00" == value[5:7]
-    if value[:1] != b"\x00" or len(value) <= _FRAME or is_utf_32:
+    is_utf_32 = value[1:3] == b"\x00\x00" == value[5:7] and value[3:4] != b"\x00"
+    if value[:1] == b"\x03" and value[1:2] in (b"\x00", b"\x05") and len(value) > _WITH_VERSION:
+        return WrappingGuess("a record framed by a schema registry: 03, then the id of a schema version", _NOT_READ)
+    frame = frame_of(value)
+    if value[:1] != NUMBERED or frame is None or len(value) == frame.size or is_utf_32:
         return None
-    number, rest = int.from_bytes(value[1:_FRAME], "big"), value[_FRAME:]
+    rest = value[frame.size :]
     inside = rest if _holds_object(rest) else None
     what = "JSON" if inside else "a record"
     return WrappingGuess(
-        f"{what} framed by a schema registry: 00, then schema id {number}",
+        f"{what} framed by a schema registry: 00, then schema id {frame.number}",
         "Give --schema-registry URL, or the folder of `registry dump`: its schema says what it is."
         if inside is None
-        else "Give --schema-registry URL, or drop the first five bytes.",
+        else f"Give --schema-registry URL, or drop the first {frame.size} bytes.",
         inside,
     )
 
@@ -164,10 +174,14 @@ def _varint(value: bytes, at: int) -> tuple[int, int]:
 def _guess_utf16(value: bytes) -> WrappingGuess | None:
     head = value[:_HEAD]
     zeros = (head[0::2].count(0), head[1::2].count(0))
-    if len(head) < _FRAME or max(zeros) * 2 <= len(head) // 2:
-        return None
     end, name = ("little", "utf-16-le") if zeros[1] > zeros[0] else ("big", "utf-16-be")
+    if len(head) < _LEAST_UTF16 or max(zeros) * 2 <= len(head) // 2 or not _is_letter(head[:2].decode(name, "replace")):
+        return None
     return WrappingGuess(f"UTF-16 ({end} end first), without a byte order mark", _UTF8, _recoded(value, name))
+
+
+def _is_letter(letter: str) -> bool:
+    return letter.isprintable() or letter.isspace()
 
 
 def _guess_encoding(value: bytes) -> WrappingGuess | None:
