@@ -311,6 +311,33 @@ def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
+@pytest.mark.parametrize("database", ["shop", None])
+def test_rows_of_two_shards_with_one_key_are_two_rows(spark, tables, database):
+    """A change of a shard never reaches the row of another, whatever their keys and positions are."""
+    sharded = replace(LAYOUT, shards=".*")
+
+    def of(shard, op, offset, **images):
+        changed = change(op, offset, position=str(9 - offset), **images)
+        return changed | {"_database": database, "_schema": None, "_table": shard}
+
+    first = [of(shard, "insert", offset, after=image(1, "m", Na__me=shard)) for offset, shard in enumerate("ab")]
+    assert merge(spark, tables, first, layout=sharded) == Merged(changed=2)
+    then = [
+        of("a", "delete", 2, before=image(1, "m")),
+        of("b", "update", 3, before=image(1, "m"), after=image(1, "m", Na__me="c")),
+    ]
+    for one in then:
+        one["_position"] = "20"
+    assert merge(spark, tables, then, layout=sharded, earlier=first) == Merged(changed=1, deleted=1)
+    found = {kind: [(row["_database"], row["_table"], row["id"]) for row in rows_of(spark, tables, kind)]
+             for kind in (CURRENT, DELETED)}  # fmt: skip
+    assert found == {CURRENT: [(database, "b", 1)], DELETED: [(database, "a", 1)]}
+    assert [row["Na me"] for row in rows_of(spark, tables)] == ["c"]
+    again = of("a", "insert", 4, after=image(1, "m")) | {"_position": "21"}
+    assert merge(spark, tables, [again], layout=sharded, earlier=[*first, *then]) == Merged(changed=1)
+    assert rows_of(spark, tables, DELETED) == []
+
+
 def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leaves_the_rest(spark, tables):
     def row(number, offset, partition):
         return change("insert", offset, after=image(number, "S"), partition=partition, contract="c/d@1")

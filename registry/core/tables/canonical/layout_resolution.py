@@ -18,6 +18,7 @@ from cdc_contracts.registry.core.schema.message_schemas.table_columns import tab
 from cdc_contracts.registry.core.schema.message_schemas.table_examples import table_in
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumn, ObservedColumns, TableName
 from cdc_contracts.registry.core.tables.canonical.added_columns import DdlStatement, added_columns
+from cdc_contracts.registry.core.tables.canonical.canonical_names import shards_of
 from cdc_contracts.registry.core.tables.canonical.column_types import TEXT, column_type
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED, ColumnLayout, Layouts, TableLayout
 from cdc_contracts.registry.core.values import FORMS
@@ -58,8 +59,9 @@ def resolve_layouts(
         else:
             allowed = list(seen)
         before = before or TableLayout(
-            name, (), (), MESSAGES if contract is None else CONTRACT, tuple(added.get(name, ())), shape
-        )
+            name, (), (), MESSAGES if contract is None else CONTRACT, tuple(added.get(name, ())), shape,
+            shards_of(name, tables.families),
+        )  # fmt: skip
         layouts[name] = _widen(before, allowed, seen, contract)
     return layouts
 
@@ -79,9 +81,12 @@ def resolve_run_layouts(
     columns = {name: [column.name for column in layout.columns] for name, layout in known.items()}
     for name in observed.tables():
         columns[name] = [*columns.get(name, ()), *observed.columns(name)]
-    settled = resolve_layouts(known, tables, observed, added_columns(statements, columns), shape)
+    settled = resolve_layouts(known, tables, observed, added_columns(statements, columns, tables.families), shape)
     changed = {name: layout for name, layout in settled.items() if layout != known.get(name)}
-    bare = {name: TableLayout(name, (), (), MESSAGES, shape=shape) for name in names if name not in settled}
+    bare = {
+        name: TableLayout(name, (), (), MESSAGES, shape=shape, shards=shards_of(name, tables.families))
+        for name in names if name not in settled
+    }  # fmt: skip
     return {name: settled[name] for name in names if name in settled} | changed | bare
 
 
@@ -170,4 +175,5 @@ def canonical_table(
     for one in table_mappings(version, table, reading_options):
         kinds = {column: FORMS[form].kind_in(zone) for column, form in one.forms.items()}
         observed.add(name, tuple(ObservedColumn(column, type_, kinds[column]) for column, type_ in table.types.items()))
-    return resolve_layouts({}, TableContracts([table]), observed, {}, shape)[name]
+    contracts = TableContracts([table], families=reading_options.families)
+    return resolve_layouts({}, contracts, observed, {}, shape)[name]

@@ -10,6 +10,7 @@ import pyarrow as pa
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns, TableName
 from cdc_contracts.registry.core.tables.canonical.added_columns import DdlStatement
+from cdc_contracts.registry.core.tables.canonical.canonical_names import observed_canonical
 from cdc_contracts.registry.core.tables.canonical.layout_resolution import resolve_run_layouts
 from cdc_contracts.registry.core.tables.canonical.typed_rows import split_by_table, type_rows
 
@@ -23,9 +24,9 @@ def type_batches(
     """Return the rows of each table, in the layout that follows from all these rows and the table contracts."""
     parts: dict[TableName, list[pa.RecordBatch]] = {}
     for batch in changes:
-        for name, rows in split_by_table(batch):
+        for name, rows in split_by_table(batch, tables.families):
             parts.setdefault(name, []).append(rows)
-    layouts = resolve_run_layouts({}, tables, observed, statements, parts.keys())
+    layouts = resolve_run_layouts({}, tables, observed_canonical(observed, tables.families), statements, parts.keys())
     return {
         name: pa.Table.from_batches([type_rows(rows, layouts[name])[0] for rows in parts[name]], layouts[name].arrow)
         for name in sorted(parts, key=lambda name: name.text)
