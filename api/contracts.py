@@ -40,6 +40,7 @@ from cdc_contracts.registry.core.contract.table_contracts import (
     parse_table_contract,
     read_table_contracts,
 )
+from cdc_contracts.registry.core.contract.table_families import NO_FAMILIES, TableFamilies
 from cdc_contracts.registry.core.contract.version_files import read_versions
 from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds, value_kinds
@@ -78,6 +79,7 @@ def contract(
     severities: Mapping[str, str] | None = None,
     contracts: Folders | None = None,
     schema_registry: str | Path | None = None,
+    families: Mapping[str, str] | None = None,
     strict_json: bool = False,
 ) -> Contract:
     """Return the contract that a reference names: `dts/canal@2`, `dts/canal@2022-03-20`, or `dts/canal`, any version.
@@ -91,6 +93,8 @@ def contract(
     * `contracts` are folders of your own contracts.
     * `schema_registry` is where the schemas are that ids in front of records, or in their headers, name: the URL of a
       registry, or a folder of `registry dump`.
+    * `families` are sharded tables, such as `{"orders": "orders_[0-9]{4}"}`: the name of the table in
+      `DecodedBatch.tables` for all shards, and a regular expression of their names.
     * `strict_json` treats duplicate member names as malformed.
 
     Raises UsageError if there is no such contract or an argument is wrong.
@@ -100,7 +104,7 @@ def contract(
             "the contract of single messages must be given", hint="`cdc_contracts.detect(messages).contract` finds it."
         )
     catalogue, options = open_options(
-        tables, table, parameters, severities, contracts, schema_registry, strict_json=strict_json
+        tables, table, parameters, severities, contracts, schema_registry, families, strict_json=strict_json
     )
     if versions is None:
         return Contract(open_validation(catalogue, reference, options))
@@ -349,6 +353,7 @@ def open_options(
     severities: Mapping[str, str] | None,
     contracts: Folders | None,
     schema_registry: str | Path | None = None,
+    families: Mapping[str, str] | None = None,
     *,
     strict_json: bool = False,
 ) -> tuple[Catalogue, ReadingOptions]:
@@ -363,7 +368,7 @@ def open_options(
     return catalogue, ReadingOptions(
         parameters=rest,
         names=names,
-        tables=open_tables(tables),
+        tables=open_tables(tables, TableFamilies(as_mapping("families", families, '{"orders": "orders_[0-9]{4}"}'))),
         severities=Severities(as_mapping("severities", severities, '{"unknown-field": "error"}')),
         strict_json=strict_json,
         schemas=None if schema_registry is None else _open_source(str(schema_registry)),
@@ -377,19 +382,19 @@ def _open_source(place: str) -> WriterSchemas:
     return open_source(place)
 
 
-def open_tables(tables: Tables | None) -> TableContracts:
+def open_tables(tables: Tables | None, families: TableFamilies = NO_FAMILIES) -> TableContracts:
     """Return table contracts. Raises UsageError if there are none, ContractError if one is wrong."""
     if tables is None:
-        return TableContracts()
+        return TableContracts(families=families)
     if isinstance(tables, str | Path):
-        return read_table_contracts(Path(tables))
+        return read_table_contracts(Path(tables), families)
     documents = [tables] if isinstance(tables, Mapping) else tables
     if not isinstance(documents, Sequence) or not all(isinstance(one, Mapping) for one in documents):
         raise UsageError(
             f"table contracts cannot be of the type {type(tables).__name__}",
             hint='Give a file, a folder, or {"table": "shop.orders", "columns": {"id": {"type": "bigint"}}}.',
         )
-    return TableContracts(parse_table_contract(dict(one), "tables") for one in documents)
+    return TableContracts((parse_table_contract(dict(one), "tables") for one in documents), families=families)
 
 
 def as_findings(findings: Iterable[internal.Finding]) -> tuple[Finding, ...]:

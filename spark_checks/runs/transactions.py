@@ -319,7 +319,7 @@ class Attempt:
         order = WriteOrder(self.place, key, changes, layouts, emptied, provisional, families)
         written = self.output.tables.write(self.engine, order)
         check_typed(rows, dropped, written.rows)
-        return write_tables(self._layouts, written)
+        return write_tables(self._layouts, written, validated.observed)
 
     def _read_again(self, typed: Sequence[ProvisionalWrite], layouts: Layouts) -> list[ProvisionalWrite]:
         """Return the typed rows; if the layout of a table has changed since, its rows are read and typed again."""

@@ -8,8 +8,16 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from topics import scope_of
 
+import cdc_contracts
 from cdc_contracts.cli.app import main
+from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
+from cdc_contracts.spark_checks.decoding import Output, decode_input
+from cdc_contracts.spark_checks.inputs.file_inputs import read_files
+from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.table_readers import list_tables, table_files, table_layout
 
 REFERENCE = "oms-community/canal@2"
@@ -84,7 +92,7 @@ def test_changes_keep_the_names_of_the_shards(decode, tmp_path):
     assert sorted(pa.concat_tables(changes).column("table").to_pylist()) == ["orders_0001", "orders_0002"]
 
 
-def test_a_column_that_one_shard_has_and_one_of_another_type_are_as_those_of_one_table(decode, tmp_path):
+def test_a_column_that_one_shard_has_and_one_of_another_type_are_as_those_of_one_table(decode, capsys):
     wider = {**COLUMNS, "note": "varchar(20)"}
     other = {**COLUMNS, "total": "decimal(14,3)"}
     messages = [
@@ -93,6 +101,8 @@ def test_a_column_that_one_shard_has_and_one_of_another_type_are_as_those_of_one
         insert("orders_0002", {"id": 1, "total": 1.125}, other),
     ]
     assert decode(messages) == 0
+    told = "    total is not of one type in all shards (decimal(12,2), decimal(14,3)): text where it does not fit"
+    assert told in capsys.readouterr().err.splitlines()
     schema, rows = rows_of("orders")
     assert [(one.name, str(one.type)) for one in schema.field("after").type] == [
         ("id", "int64"), ("total", "string"), ("note", "string"),
@@ -216,3 +226,25 @@ def test_the_schemas_of_a_family_have_the_columns_of_its_shards(decode, tmp_path
 def test_the_name_of_a_family_is_that_of_a_table(decode, capsys, name):
     assert decode([insert("orders_0000", {"id": 1, "total": 1})], settings=f'families: {{"{name}": "x"}}') == 2
     assert "DATABASE.SCHEMA.TABLE" in capsys.readouterr().err
+
+
+def test_python_has_one_table_of_a_family_too():
+    messages = [insert(f"orders_000{number}", {"id": 1, "total": 1.5}).encode() for number in range(3)]
+    opened = cdc_contracts.contract(REFERENCE, families={"shop.orders": "orders_[0-9]{4}"})
+    rows = opened.decode_batch([*messages, insert("carts", {"id": 2, "total": 1}).encode()]).tables
+    assert sorted(rows) == ["shop.carts", "shop.orders"]
+    assert rows["shop.orders"].column("_table").to_pylist() == ["orders_0000", "orders_0001", "orders_0002"]
+    with pytest.raises(UsageError, match=r"there is a table shop\.orders, which is no shard"):
+        _ = opened.decode_batch([*messages, insert("orders", {"id": 2, "total": 1}).encode()]).tables
+
+
+@pytest.mark.parametrize("keeps_changes", [True, False], ids=["changes", "tables"])
+def test_no_row_of_a_thousand_shards_is_lost(engine, tmp_path, keeps_changes):
+    path, shards = tmp_path / "a.jsonl", [f"orders_{number:04}" for number in range(1024)]
+    path.write_text("\n".join(insert(shard, {"id": key, "total": key}) for key in range(2) for shard in shards) + "\n")
+    contracts = TableContracts(families=TableFamilies({"orders": "orders_[0-9]{4}"}))
+    source = read_files([path], parse_range(), tasks=3)
+    output = Output(str(tmp_path / "out"), keeps_changes=keeps_changes)
+    decode_input(engine, source, scope_of(REFERENCE, tables=contracts), output, fail_on="error")
+    _, rows = rows_of("orders", str(tmp_path / "out"))
+    assert [(row["_table"], row["after"]["id"]) for row in rows] == [(one, key) for key in range(2) for one in shards]

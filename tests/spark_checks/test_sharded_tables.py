@@ -83,8 +83,25 @@ def test_current_rows_of_two_shards_with_one_key_are_two_rows(decode):
 
 
 def test_a_table_of_one_source_is_not_taken_for_that_of_a_family(decode, tmp_path):
-    decode("first", [change("orders", "INSERT", {"id": 1, "note": "a"}, database="")], TableFamilies())
+    decode("first", [change("orders", "INSERT", {"id": 1, "note": "a"})], TableFamilies())
     for path in (tmp_path / "out/_runs").iterdir():
         path.unlink()
     with pytest.raises(UnavailableError, match="the existing table is a different one"):
-        decode("second", [change("orders_0", "INSERT", {"id": 1, "note": "a"})])
+        decode("second", [change("orders_0", "INSERT", {"id": 1, "note": "a"})], TableFamilies({"shop.orders": ".*_0"}))
+
+
+def test_a_run_that_was_interrupted_is_continued_with_the_families_it_had(decode, monkeypatch):
+    messages = [change("orders_0", "INSERT", {"id": 1, "note": "a"})]
+    with monkeypatch.context() as patched:
+        patched.setattr("cdc_contracts.spark_checks.runs.run_directory.RunDirectory.commit", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            decode("first", messages)
+    with pytest.raises(UnavailableError, match="was interrupted, and was started with `families") as refused:
+        decode("first", messages, TableFamilies())
+    assert refused.value.hint == 'Continue with `families: {"orders": "orders_[0-9]"}` in cdc-contracts.yaml.'
+    record, _ = decode("first", messages)
+    assert [(one.table, one.rows) for one in record.tables] == [("orders", 1)]
+
+
+def _interrupt(*_, **__):
+    raise KeyboardInterrupt

@@ -111,6 +111,19 @@ class LayoutGuess:
         return resolve_run_layouts(known, self.tables, observed, self.statements, {name}, self.shape)[name]
 
 
+def differing_types(layout: TableLayout, observed: ObservedColumns) -> dict[str, tuple[str, ...]]:
+    """Return the source types of each column that rows of a run had in another type than the table has.
+
+    Its values are text: those of all rows if they disagreed when the column was laid out, else those that do not fit.
+    """
+    seen = observed.columns(layout.name)
+    return {
+        column.name: tuple(sorted({source_type or kind or "" for source_type, kind in seen[column.name]}))
+        for column in layout.columns
+        if any(column_type(*one) != column.type for one in seen.get(column.name, ()))
+    }
+
+
 def _untyped(layout: TableLayout, seen: _Seen) -> list[str]:
     """Return the columns that rows had without a type, where the layout has none either."""
     if layout.origin == CONTRACT or any(column.source_type is not None for column in layout.columns):
