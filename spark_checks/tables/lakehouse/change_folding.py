@@ -96,8 +96,8 @@ def _events(rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered:
 
 
 def shard_names(layout: TableLayout) -> tuple[str, ...]:
-    """Return the columns with the names of the shard that a row is of; none where the table is that of one source."""
-    return () if layout.shards is None else tuple(SHARD.names)
+    """Return the columns that name the shard of a row; none where the table is that of one source."""
+    return () if layout.shards is None else ("_tenant", *SHARD.names)
 
 
 def shard_part(name: str) -> str:

@@ -16,7 +16,7 @@ from msgspec import structs
 
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.tables.canonical.reserved_names import names_in
-from cdc_contracts.registry.core.tables.canonical.table_layouts import SHARD, TableLayout
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout
 from cdc_contracts.spark_checks.tables.lakehouse.change_folding import fold_changes, shard_names, shard_part
 from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import (
     COORDINATES,
@@ -147,7 +147,7 @@ class CurrentTables:
     ) -> str:
         identifier = self.addresses.find(kind, layout.name)
         columns = {column.name: column.type for column in layout.columns}
-        shard = [SHARD.field(name) for name in names.shard]
+        shard = [pa.field(name, pa.string()) for name in names.shard]
         if kind == CURRENT:
             result, facts = list(columns), [*shard, *_FACTS, *_KEPT]
         else:
