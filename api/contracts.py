@@ -8,9 +8,9 @@ from dataclasses import fields
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
-from cdc_contracts.api.arguments import as_mapping, as_number, as_text
+from cdc_contracts.api.arguments import Tables, as_mapping, as_number, as_text, open_tables
 from cdc_contracts.api.decoded_values import python_readers, read_change, read_control
 from cdc_contracts.api.frozen_values import FrozenDict, freeze_document
 from cdc_contracts.api.message_batches import Messages, is_columnar, read_batches
@@ -35,12 +35,7 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.chosen_names import apply_names
 from cdc_contracts.registry.core.contract.contract_folders import open_catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.contract.table_contracts import (
-    TableContracts,
-    parse_table_contract,
-    read_table_contracts,
-)
-from cdc_contracts.registry.core.contract.table_families import NO_FAMILIES, TableFamilies
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.contract.version_files import read_versions
 from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds, value_kinds
@@ -61,8 +56,6 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.contract.catalogue import Catalogue
     from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
-Tables = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
-"""Table contracts: a file, a folder, or the content of one or several such files."""
 Folders = str | Path | Sequence[str | Path]
 """One or several folders of contracts."""
 
@@ -380,21 +373,6 @@ def _open_source(place: str) -> WriterSchemas:
     from cdc_contracts.registry.authoring.sync.schema_sources import open_source  # only here: it takes long to import
 
     return open_source(place)
-
-
-def open_tables(tables: Tables | None, families: TableFamilies = NO_FAMILIES) -> TableContracts:
-    """Return table contracts. Raises UsageError if there are none, ContractError if one is wrong."""
-    if tables is None:
-        return TableContracts(families=families)
-    if isinstance(tables, str | Path):
-        return read_table_contracts(Path(tables), families)
-    documents = [tables] if isinstance(tables, Mapping) else tables
-    if not isinstance(documents, Sequence) or not all(isinstance(one, Mapping) for one in documents):
-        raise UsageError(
-            f"table contracts cannot be of the type {type(tables).__name__}",
-            hint='Give a file, a folder, or {"table": "shop.orders", "columns": {"id": {"type": "bigint"}}}.',
-        )
-    return TableContracts((parse_table_contract(dict(one), "tables") for one in documents), families=families)
 
 
 def as_findings(findings: Iterable[internal.Finding]) -> tuple[Finding, ...]:
