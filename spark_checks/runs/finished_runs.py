@@ -120,15 +120,18 @@ class PastRuns(tuple[PastRun, ...]):
 
     def check_families(self, families: TableFamilies, directory: str) -> None:
         """Raise UnavailableError if a run has written rows of a table to another typed table than `families` say."""
-        for layout, run in {one: past.run for past in self for one in past.layouts}.items():
+        each = {id(one): (one, past.run) for past in self for one in past.layouts}  # as in `layouts`
+        for layout, run in each.values():
             wanted, name = shards_of(layout.name, families), layout.name.text
             if layout.shards == wanted and (wanted or canonical_name(layout.name, families) == layout.name):
                 continue
-            if layout.shards is None:
-                said, kept = f"has tables of their own for shards, such as {name}", "without this family"
-            else:
+            if layout.shards is not None:
                 said = f"has a table {name} for all that `{layout.shards}` matches"
                 kept = f"with `families: {{{name}: {json.dumps(layout.shards)}}}`"
+            elif wanted is None:
+                said, kept = f"has tables of their own for shards, such as {name}", "without this family"
+            else:
+                said, kept = f"has a table {name} that holds no shards", "with another name of the family"
             raise UnavailableError(
                 f"run {run} {said}, and the settings say otherwise now: rows of one table would be in two places",
                 where=directory,

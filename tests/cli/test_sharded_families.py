@@ -179,6 +179,15 @@ def test_a_family_of_tables_that_a_directory_does_not_have_may_be_added(decode):
     assert list_tables("out") == ["orders", "shop.carts"]
 
 
+def test_a_family_with_the_name_of_a_table_of_an_earlier_run_is_refused(decode, capsys):
+    assert decode([insert("orders", {"id": 1, "total": 1})], settings="{}") == 0
+    later = [insert("orders_0001", {"id": 1, "total": 1})]
+    assert decode(later, settings='families: {shop.orders: "orders_[0-9]{4}"}', name="b") == 3
+    said = capsys.readouterr().err
+    assert "has a table shop.orders that holds no shards" in said
+    assert "continue with another name of the family in cdc-contracts.yaml" in said
+
+
 def test_the_table_contract_of_a_family_is_that_of_all_shards_without_one_of_their_own(decode, tmp_path, capsys):
     written = "table: {}\ncolumns: {{id: {{type: bigint}}, total: {{type: 'decimal(12,2)', nullable: {}}}}}\nprimary_key: [id]\n"
     (tmp_path / "tables").mkdir()
