@@ -8,16 +8,10 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from topics import scope_of
 
 import cdc_contracts
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.common.errors import UsageError
-from cdc_contracts.registry.core.contract.table_contracts import TableContracts
-from cdc_contracts.registry.core.contract.table_families import TableFamilies
-from cdc_contracts.spark_checks.decoding import Output, decode_input
-from cdc_contracts.spark_checks.inputs.file_inputs import read_files
-from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.table_readers import list_tables, table_files, table_layout
 
 REFERENCE = "oms-community/canal@2"
@@ -245,15 +239,3 @@ def test_python_has_one_table_of_a_family_too():
     assert rows["shop.orders"].column("_table").to_pylist() == ["orders_0000", "orders_0001", "orders_0002"]
     with pytest.raises(UsageError, match=r"there is a table shop\.orders, which is no shard"):
         _ = opened.decode_batch([*messages, insert("orders", {"id": 2, "total": 1}).encode()]).tables
-
-
-@pytest.mark.parametrize("keeps_changes", [True, False], ids=["changes", "tables"])
-def test_no_row_of_a_thousand_shards_is_lost(engine, tmp_path, keeps_changes):
-    path, shards = tmp_path / "a.jsonl", [f"orders_{number:04}" for number in range(1024)]
-    path.write_text("\n".join(insert(shard, {"id": key, "total": key}) for key in range(2) for shard in shards) + "\n")
-    contracts = TableContracts(families=TableFamilies({"orders": "orders_[0-9]{4}"}))
-    source = read_files([path], parse_range(), tasks=3)
-    output = Output(str(tmp_path / "out"), keeps_changes=keeps_changes)
-    decode_input(engine, source, scope_of(REFERENCE, tables=contracts), output, fail_on="error")
-    _, rows = rows_of("orders", str(tmp_path / "out"))
-    assert [(row["_table"], row["after"]["id"]) for row in rows] == [(one, key) for key in range(2) for one in shards]

@@ -1,9 +1,10 @@
-"""One table of Delta or Iceberg for the shards of a family: rows of two shards with one key stay two rows."""
+"""One table for the shards of a family: no row is lost, and rows of two shards with one key stay two rows."""
 
 from __future__ import annotations
 
 import json
 
+import duckdb
 import pytest
 from topics import scope_of
 
@@ -16,6 +17,7 @@ from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed
+from cdc_contracts.spark_checks.table_readers import table_files
 from cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables import open_lakehouse
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import CURRENT, DELETED, HISTORY
 
@@ -32,10 +34,7 @@ def change(table, op, after, before=None, *, database="shop", sql=""):
     })  # fmt: skip
 
 
-pytestmark = pytest.mark.nightly
-
-
-@pytest.fixture(params=["delta", "iceberg"])
+@pytest.fixture(params=[pytest.param(one, marks=pytest.mark.nightly) for one in ("delta", "iceberg")])
 def decode(request, spark, tmp_path):
     def run(name, messages, families=SHARDS):
         path = tmp_path / f"{name}.jsonl"
@@ -53,6 +52,20 @@ def decode(request, spark, tmp_path):
         return record, rows
 
     return run
+
+
+@pytest.mark.parametrize("keeps_changes", [True, False], ids=["changes", "tables"])
+def test_no_row_of_a_thousand_shards_is_lost(engine, tmp_path, keeps_changes):
+    path, shards = tmp_path / "a.jsonl", [f"orders_{number:04}" for number in range(1024)]
+    rows = [change(shard, "INSERT", {"id": key, "note": shard}) for key in range(2) for shard in shards]
+    path.write_text("\n".join(rows) + "\n")
+    contracts = TableContracts(families=TableFamilies({"orders": "orders_[0-9]{4}"}))
+    source = read_files([path], parse_range(), tasks=3)
+    output = Output(str(tmp_path / "out"), keeps_changes=keeps_changes)
+    decode_input(engine, source, scope_of("oms-community/canal@2", tables=contracts), output, fail_on="error")
+    found = duckdb.read_parquet([one.path for one in table_files(output.directory, "orders")])
+    ordered = found.order("_offset").project("_database, _table, after.id, after.note").fetchall()
+    assert ordered == [("shop", shard, key, shard) for key in range(2) for shard in shards]
 
 
 def test_current_rows_of_two_shards_with_one_key_are_two_rows(decode):
