@@ -52,13 +52,14 @@ class TableFamilies:
         if not self.patterns or not table:
             return None
         known = self._known[any_case]
-        if table not in known:
+        found = known.get(table, "")  # no family has this name
+        if found == "":
             if len(known) >= _MOST_KNOWN:
                 known.clear()
             own, compiled = table.rpartition(".")[2], self._compiled[any_case]
             fits = (name for name, one in compiled.items() if one.fullmatch(table) or one.fullmatch(own))
-            known[table] = next(fits, None)
-        return known[table]
+            found = known[table] = next(fits, None)
+        return found
 
     @cached_property
     def _compiled(self) -> tuple[dict[str, re.Pattern[str]], ...]:
