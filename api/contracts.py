@@ -8,9 +8,9 @@ from dataclasses import fields
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
-from cdc_contracts.api.arguments import as_mapping, as_number, as_text
+from cdc_contracts.api.arguments import Tables, as_mapping, as_number, as_text, open_tables
 from cdc_contracts.api.decoded_values import python_readers, read_change, read_control
 from cdc_contracts.api.frozen_values import FrozenDict, freeze_document
 from cdc_contracts.api.message_batches import Messages, is_columnar, read_batches
@@ -35,11 +35,7 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.chosen_names import apply_names
 from cdc_contracts.registry.core.contract.contract_folders import open_catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-from cdc_contracts.registry.core.contract.table_contracts import (
-    TableContracts,
-    parse_table_contract,
-    read_table_contracts,
-)
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.contract.version_files import read_versions
 from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds, value_kinds
@@ -60,8 +56,6 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.contract.catalogue import Catalogue
     from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
-Tables = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
-"""Table contracts: a file, a folder, or the content of one or several such files."""
 Folders = str | Path | Sequence[str | Path]
 """One or several folders of contracts."""
 
@@ -78,6 +72,7 @@ def contract(
     severities: Mapping[str, str] | None = None,
     contracts: Folders | None = None,
     schema_registry: str | Path | None = None,
+    families: Mapping[str, str] | None = None,
     strict_json: bool = False,
 ) -> Contract:
     """Return the contract that a reference names: `dts/canal@2`, `dts/canal@2022-03-20`, or `dts/canal`, any version.
@@ -91,6 +86,8 @@ def contract(
     * `contracts` are folders of your own contracts.
     * `schema_registry` is where the schemas are that ids in front of records, or in their headers, name: the URL of a
       registry, or a folder of `registry dump`.
+    * `families` are sharded tables, such as `{"orders": "orders_[0-9]{4}"}`: the name of the table in
+      `DecodedBatch.tables` for all shards, and a regular expression of their names.
     * `strict_json` treats duplicate member names as malformed.
 
     Raises UsageError if there is no such contract or an argument is wrong.
@@ -100,7 +97,7 @@ def contract(
             "the contract of single messages must be given", hint="`cdc_contracts.detect(messages).contract` finds it."
         )
     catalogue, options = open_options(
-        tables, table, parameters, severities, contracts, schema_registry, strict_json=strict_json
+        tables, table, parameters, severities, contracts, schema_registry, families, strict_json=strict_json
     )
     if versions is None:
         return Contract(open_validation(catalogue, reference, options))
@@ -349,6 +346,7 @@ def open_options(
     severities: Mapping[str, str] | None,
     contracts: Folders | None,
     schema_registry: str | Path | None = None,
+    families: Mapping[str, str] | None = None,
     *,
     strict_json: bool = False,
 ) -> tuple[Catalogue, ReadingOptions]:
@@ -363,7 +361,7 @@ def open_options(
     return catalogue, ReadingOptions(
         parameters=rest,
         names=names,
-        tables=open_tables(tables),
+        tables=open_tables(tables, TableFamilies(as_mapping("families", families, '{"orders": "orders_[0-9]{4}"}'))),
         severities=Severities(as_mapping("severities", severities, '{"unknown-field": "error"}')),
         strict_json=strict_json,
         schemas=None if schema_registry is None else _open_source(str(schema_registry)),
@@ -375,21 +373,6 @@ def _open_source(place: str) -> WriterSchemas:
     from cdc_contracts.registry.authoring.sync.schema_sources import open_source  # only here: it takes long to import
 
     return open_source(place)
-
-
-def open_tables(tables: Tables | None) -> TableContracts:
-    """Return table contracts. Raises UsageError if there are none, ContractError if one is wrong."""
-    if tables is None:
-        return TableContracts()
-    if isinstance(tables, str | Path):
-        return read_table_contracts(Path(tables))
-    documents = [tables] if isinstance(tables, Mapping) else tables
-    if not isinstance(documents, Sequence) or not all(isinstance(one, Mapping) for one in documents):
-        raise UsageError(
-            f"table contracts cannot be of the type {type(tables).__name__}",
-            hint='Give a file, a folder, or {"table": "shop.orders", "columns": {"id": {"type": "bigint"}}}.',
-        )
-    return TableContracts(parse_table_contract(dict(one), "tables") for one in documents)
 
 
 def as_findings(findings: Iterable[internal.Finding]) -> tuple[Finding, ...]:

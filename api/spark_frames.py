@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdc_contracts.api.arguments import as_text
+from cdc_contracts.api.arguments import Tables, as_text
 from cdc_contracts.api.audit_reports import read_report
-from cdc_contracts.api.contracts import Contract, Folders, Tables, open_options, validation_of
+from cdc_contracts.api.contracts import Contract, Folders, open_options, validation_of
 from cdc_contracts.api.results import AuditReport
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.extras import require_extra

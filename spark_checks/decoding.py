@@ -75,6 +75,7 @@ def decode_input(
     spans, runs = source.spans, output.runs
     past = runs.past()
     runs.begun.check_write_mode(output.write_mode, past)
+    past.check_families(found.reading_options.families, output.directory)
     found, sampled = _with_options(engine, source, found, past, origin)
     if not output.replace:
         check_sample(sampled, past.layouts())
@@ -88,6 +89,7 @@ def decode_input(
     runs.begun.check_topics(topics, past, without=attempt.gone)
     runs.begun.check_cut_off(run, spans)
     runs.begun.check_repeats(run, dropped=output.drop_duplicates)
+    runs.begun.check_families(run, found.reading_options.families)
     try:
         validated = attempt.validate(watch)
         report = build_report(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from cdc_contracts.api.contracts import Folders, Tables, contract
+from cdc_contracts.api.arguments import Tables
+from cdc_contracts.api.contracts import Folders, contract
 from cdc_contracts.api.messages import Message, values_of
 from cdc_contracts.registry.core.common.findings import SEVERITIES
 

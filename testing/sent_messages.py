@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from cdc_contracts.api.arguments import as_number, as_text
-from cdc_contracts.api.contracts import Contract, Folders, Tables, open_options
+from cdc_contracts.api.arguments import Tables, as_number, as_text
+from cdc_contracts.api.contracts import Contract, Folders, open_options
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract

@@ -16,7 +16,8 @@ from cdc_contracts.testing.sent_messages import MessageSender
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-    from cdc_contracts.api.contracts import Folders, Tables
+    from cdc_contracts.api.arguments import Tables
+    from cdc_contracts.api.contracts import Folders
     from cdc_contracts.registry.core.message.canonical_changes import Image
 
 _OPS = ("insert", "update", "delete", "snapshot", "upsert")

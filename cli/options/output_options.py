@@ -266,6 +266,9 @@ def print_tables(tables: Sequence[RecordedTable]) -> None:
         console.say(
             f"  {visible(one.table)}: {one.rows:,} rows{entry}" + (f"; as text in _raw: {kept}{more}" if kept else "")
         )
+        for column, types in list((one.differing or {}).items())[:_MOST_COLUMNS]:
+            told = ", ".join(map(visible, types[:_MOST_COLUMNS]))
+            console.say(f"    {visible(column)} is not of one type in all shards ({told}): text where it does not fit")
     if len(tables) > _MOST_TABLES:
         console.say(f"  and {len(tables) - _MOST_TABLES:,} more tables")
 

@@ -140,7 +140,7 @@ class ValidationOptions:
         from cdc_contracts.registry.core.contract.chosen_names import apply_names
         from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
         from cdc_contracts.registry.core.contract.settings import read_settings
-        from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
+        from cdc_contracts.registry.core.contract.table_contracts import read_table_contracts
         from cdc_contracts.registry.core.contract.table_families import TableFamilies
         from cdc_contracts.registry.core.contract.table_selection import Selection
 
@@ -152,7 +152,7 @@ class ValidationOptions:
         reading_options = ReadingOptions(
             parameters=parameters,
             names=names,
-            tables=read_table_contracts(tables) if tables else TableContracts(),
+            tables=read_table_contracts(tables, TableFamilies(settings.families)),
             severities=self.open_severities(),
             max_bytes=self.max_bytes,
             strict_json=self.strict_json,
@@ -161,7 +161,6 @@ class ValidationOptions:
             schemas=open_schemas(
                 self.schema_registry or settings.schema_registry, self.registry_ca, self.unknown_schema
             ),
-            families=TableFamilies(settings.families),
         )
         if reading is not None:
             selection = Selection(tuple(reading.include or ()), tuple(reading.exclude or ()))
@@ -200,13 +199,13 @@ def open_reading_options(
     """Return the catalogue and the reading options, for a command that does not validate."""
     from cdc_contracts.registry.core.contract.chosen_names import apply_names
     from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
-    from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
+    from cdc_contracts.registry.core.contract.table_contracts import read_table_contracts
 
     catalogue, rest, names = apply_names(open_catalogue(folders), _pairs(parameters, "--parameter"))
     return catalogue, ReadingOptions(
         parameters=rest,
         names=names,
-        tables=read_table_contracts(tables) if tables else TableContracts(),
+        tables=read_table_contracts(tables),
         wrapping=unwrap,
         schemas=open_schemas(schema_registry),
     )

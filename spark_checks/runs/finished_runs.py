@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.positions import PositionLine, PositionStretch, read_positions
+from cdc_contracts.registry.core.tables.canonical.canonical_names import canonical_name, shards_of
 from cdc_contracts.registry.core.tables.canonical.table_layouts import (
     Layouts,
     RecordedLayout,
@@ -113,6 +116,26 @@ class PastRuns(tuple[PastRun, ...]):
                 f"run {min(read)} has decoded some of these records in the meantime",
                 where=directory,
                 hint="Decode a range into a directory with one command at a time.",
+            )
+
+    def check_families(self, families: TableFamilies, directory: str) -> None:
+        """Raise UnavailableError if a run has written rows of a table to another typed table than `families` say."""
+        each = {id(one): (one, past.run) for past in self for one in past.layouts}  # as in `layouts`
+        for layout, run in each.values():
+            wanted, name = shards_of(layout.name, families), layout.name.text
+            if layout.shards == wanted and (wanted or canonical_name(layout.name, families) == layout.name):
+                continue
+            if layout.shards is not None:
+                said = f"has a table {name} for all that `{layout.shards}` matches"
+                kept = f"with `families: {{{name}: {json.dumps(layout.shards)}}}`"
+            elif wanted is None:
+                said, kept = f"has tables of their own for shards, such as {name}", "without this family"
+            else:
+                said, kept = f"has a table {name} that holds no shards", "with another name of the family"
+            raise UnavailableError(
+                f"run {run} {said}, and the settings say otherwise now: rows of one table would be in two places",
+                where=directory,
+                hint=f"Choose another directory, or continue {kept} in cdc-contracts.yaml.",
             )
 
     def layouts(self, *, without: Collection[str] = ()) -> Layouts:

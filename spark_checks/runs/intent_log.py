@@ -5,6 +5,7 @@ Until such a run is finished, some of its rows may be in tables, and only a repe
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -14,6 +15,7 @@ from msgspec import UNSET, Struct, field
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.common.written_models import Sometimes
+from cdc_contracts.registry.core.contract.table_families import NO_FAMILIES, TableFamilies
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED
@@ -56,6 +58,7 @@ class LoggedIntent(Struct, frozen=True, kw_only=True):
     table_schema: Sometimes[str | None] = UNSET
     table_layout: Sometimes[str] = UNSET
     current: Sometimes[bool] = UNSET
+    families: Sometimes[dict[str, str]] = UNSET
     replay: Sometimes[LoggedReplay] = UNSET
 
     @property
@@ -80,6 +83,7 @@ class Intent:
     write_mode: WriteMode
     drops_repeats: bool = False
     compared: frozenset[str] = frozenset()
+    families: TableFamilies = NO_FAMILIES
 
     def record(self) -> LoggedIntent:
         """Return the intent in the form the log stores."""
@@ -95,6 +99,7 @@ class Intent:
             table_schema=self.write_mode.table_schema,
             table_layout=UNSET if self.write_mode.shape == NESTED else self.write_mode.shape,
             current=self.write_mode.current,
+            families=dict(self.families.patterns) or UNSET,
         )
 
 
@@ -189,6 +194,17 @@ class IntentLog:
                 "of its rows may be in tables",
                 where=self._directory,
                 hint=f"Continue {'with' if kept else 'without'} it.",
+            )
+
+    def check_families(self, run: str, families: TableFamilies) -> None:
+        """Raise UnavailableError if an unfinished run has other families of sharded tables."""
+        known = self.find(run)
+        if known is not None and not known.replay and (known.families or {}) != families.patterns:
+            said = f"with `families: {json.dumps(known.families)}`" if known.families else "without `families`"
+            raise UnavailableError(
+                f"run {run} was interrupted, and was started {said}: some of its rows may be in other tables",
+                where=self._directory,
+                hint=f"Continue {said} in cdc-contracts.yaml.",
             )
 
     def comparable(self, run: str, past: PastRuns) -> PastRuns:

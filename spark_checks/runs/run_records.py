@@ -12,8 +12,10 @@ from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.common.written_models import Sometimes
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.report.report_model import RepeatedRows
+from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.positions import RecordedPositions
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import differing_types
 from cdc_contracts.registry.core.tables.canonical.table_layouts import (
     NESTED,
     Layouts,
@@ -55,7 +57,8 @@ class RecordedTable(Struct, frozen=True):
     """What a run wrote to one typed table.
 
     `raw` counts by image and column the values that are kept as text; `commit` is the version of the table, if the
-    format has versions.
+    format has versions. `differing` has the source types of each column whose shards do not all have the type of the
+    table, and is missing where the table is that of one source.
     """
 
     table: str
@@ -64,6 +67,7 @@ class RecordedTable(Struct, frozen=True):
     commit: TableCommit | None
     files: tuple[FilePart, ...]
     layout: RecordedLayout
+    differing: Sometimes[dict[str, tuple[str, ...]]] = UNSET
 
 
 class RunRecord(Struct, frozen=True, kw_only=True):
@@ -161,8 +165,8 @@ def read_record(document: Any, where: str) -> RunRecord:
         ) from error
 
 
-def write_tables(layouts: Layouts, write: TypedWrite) -> tuple[RecordedTable, ...]:
-    """Return the result of a write, table by table."""
+def write_tables(layouts: Layouts, write: TypedWrite, observed: ObservedColumns) -> tuple[RecordedTable, ...]:
+    """Return the result of a write, table by table; `observed` are the columns that the rows of the run had."""
     parts: dict[str, list[FilePart]] = {}
     for part in write.parts:
         parts.setdefault(part.table, []).append(part)
@@ -173,6 +177,7 @@ def write_tables(layouts: Layouts, write: TypedWrite) -> tuple[RecordedTable, ..
             raw=write.raw.get(layout.name.text, {}),
             parts=parts.get(layout.name.text, ()),
             commit=write.commits.get(layout.name.text),
+            differing=UNSET if layout.shards is None else differing_types(layout, observed) or UNSET,
         )
         for layout in layouts.values()
     )
@@ -186,6 +191,7 @@ def write_table_record(
     raw: Mapping[str, int] | None = None,
     parts: Iterable[FilePart] = (),
     commit: TableCommit | None = None,
+    differing: Sometimes[dict[str, tuple[str, ...]]] = UNSET,
 ) -> RecordedTable:
     """Return what a run wrote to one typed table, for its record."""
     return RecordedTable(
@@ -195,6 +201,7 @@ def write_table_record(
         commit=commit,
         files=write_files(parts),
         layout=write_layout(layout),
+        differing=differing,
     )
 
 

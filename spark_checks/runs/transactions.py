@@ -18,6 +18,7 @@ from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.positions import write_positions
 from cdc_contracts.registry.core.stats.row_changes import RowChanges
 from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.tables.canonical.canonical_names import count_canonical
 from cdc_contracts.registry.core.tables.canonical.layout_resolution import resolve_run_layouts
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED, Layouts, TableName
 from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
@@ -266,7 +267,7 @@ class Attempt:
         output = self.output
         return Intent(
             self.run, self.validation.declared, self.origin.key, self.source.spans, self.topics, output.write_mode,
-            output.drop_duplicates, compared.names,
+            output.drop_duplicates, compared.names, self.validation.reading_options.families,
         )  # fmt: skip
 
     @property
@@ -286,13 +287,14 @@ class Attempt:
         """Finalize the layouts of tables; return the statements that empty tables, by table."""
         known = past.layouts(without=self.gone)
         check_as_sent(self.validation, validated.observed, known)
-        contracts = self.validation.reading_options.tables
+        contracts, families = self.validation.reading_options.tables, self.validation.reading_options.families
+        rows = count_canonical(validated.rows, families)
         layouts = resolve_run_layouts(
-            known, contracts, validated.observed, validated.statements, validated.rows.keys(), self.output.shape
+            known, contracts, validated.observed, validated.statements, rows.keys(), self.output.shape
         )
-        resets = finalize_resets(validated.resets.all(), {**known, **layouts})
+        resets = finalize_resets(validated.resets.all(), {**known, **layouts}, families)
         others = [one for one in past if one.run not in self.gone]
-        emptied = find_emptied(resets, self._reach, others, {**known, **layouts})
+        emptied = find_emptied(resets, self._reach, others, {**known, **layouts}, families)
         self._layouts = {**{name: known[name] for name, one in emptied.items() if one.new and name in known}, **layouts}
         return resets, emptied
 
@@ -302,21 +304,22 @@ class Attempt:
         """Write the rows of `changes/` to the typed tables; a layout without rows is only recorded."""
         changes = [part for part in validated.parts if part.table == "changes"]
         provisional: Sequence[ProvisionalWrite] = validated.typed
-        dropped: Counter[TableName] = Counter()
+        families = self.validation.reading_options.families
+        rows, dropped = count_canonical(validated.rows, families), Counter[TableName]()
         if self.output.drop_duplicates and repeats.parts:
             changes = drop_repeats(self.engine, self.place, changes, repeats.parts)
-            dropped = repeats.by_table()
+            dropped = count_canonical(repeats.by_table(), families)
             remove_parts(self.place, [part for one in provisional for part in one.write.parts])
             provisional = ()
-        concerned = validated.rows.keys() | {name for name, one in emptied.items() if one.new}
+        concerned = rows.keys() | {name for name, one in emptied.items() if one.new}
         layouts = {name: layout for name, layout in self._layouts.items() if name in concerned}
         if not self.output.keeps_changes:
             provisional = self._read_again(provisional, layouts)
         key = self.origin.key or WriteKey(self.run, 0)
-        order = WriteOrder(self.place, key, changes, layouts, emptied, provisional)
+        order = WriteOrder(self.place, key, changes, layouts, emptied, provisional, families)
         written = self.output.tables.write(self.engine, order)
-        check_typed(validated.rows, dropped, written.rows)
-        return write_tables(self._layouts, written)
+        check_typed(rows, dropped, written.rows)
+        return write_tables(self._layouts, written, validated.observed)
 
     def _read_again(self, typed: Sequence[ProvisionalWrite], layouts: Layouts) -> list[ProvisionalWrite]:
         """Return the typed rows; if the layout of a table has changed since, its rows are read and typed again."""
@@ -339,6 +342,7 @@ class Attempt:
                 hint="Run the command again: it reports what was published.",
             )
         check_settled(finished.layouts(without=self.gone), self._layouts)
+        finished.check_families(self.validation.reading_options.families, self.output.directory)
         self.output.runs.begun.check_topics(self.topics, finished, without=self.gone)
         self.output.runs.begun.check_write_mode(self.output.write_mode, finished)
         if self.origin.replay is not None:

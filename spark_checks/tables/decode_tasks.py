@@ -11,6 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.engine.kernel import Kernel, Written, paced
 from cdc_contracts.registry.core.records.output_schemas import (
     CHANGES_SCHEMA,
@@ -23,6 +24,7 @@ from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns, 
 from cdc_contracts.registry.core.stats.positions import Positions
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.tables.canonical.added_columns import MOST_STATEMENTS, DdlStatement, ddl_statements
+from cdc_contracts.registry.core.tables.canonical.canonical_names import observed_canonical
 from cdc_contracts.registry.core.tables.canonical.layout_resolution import LayoutGuess
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED, Layouts
 from cdc_contracts.registry.core.tables.canonical.table_resets import Resets, read_control
@@ -55,6 +57,7 @@ class Quarantine(Enum):
 class DecodeResult:
     """The result of a task: its tally and files; of its row changes the tables, and what determines their layouts.
 
+    `rows` are counted by source table, `observed` has columns by typed table, which may be that of many shards.
     `typed` are the typed rows that it has written as well, by the layouts that it could know.
     """
 
@@ -113,7 +116,7 @@ def _decode(batches: Iterable[pa.RecordBatch], kernel: Kernel, plan: DecodePlan,
     try:
         for records in paced(batches):
             for written in kernel.decode(records, ceiling=result.tally.chains.ceiling):
-                _note(result, written)
+                _note(result, written, kernel.validation.reading_options.families)
                 if watch is not None:
                     watch.add(written.tally)
                 for name, rows in _outputs(written, plan, kernel).items():
@@ -140,7 +143,7 @@ def _provisional_tables(
         return None
     contracts = kernel.validation.reading_options.tables
     guess = LayoutGuess(plan.known, contracts, result.observed, result.statements, plan.shape)
-    return ProvisionalTables(plan.place, guess.of, plan.typed_above, attempt)
+    return ProvisionalTables(plan.place, guess.of, plan.typed_above, attempt, contracts.families)
 
 
 def retype_work(spec: ScopeSpec, place: SinkPlace, layouts: Layouts, above: str | None) -> Work:
@@ -152,7 +155,8 @@ def retype_work(spec: ScopeSpec, place: SinkPlace, layouts: Layouts, above: str 
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         kernel, known = open_kernel(opened), pickle.loads(settled)  # noqa: S301  our own bytes
-        files = TypedFiles(place, known.__getitem__, above or TABLES, f"{attempt_name()}-1")
+        families = kernel.validation.reading_options.families
+        files = TypedFiles(place, known.__getitem__, above or TABLES, f"{attempt_name()}-1", families=families)
         try:
             for records in paced(batches):
                 for written in kernel.decode(records):
@@ -190,10 +194,10 @@ def _outputs(written: Written, plan: DecodePlan, kernel: Kernel) -> dict[str, pa
     return {**rows, "quarantine": written.quarantine}
 
 
-def _note(result: DecodeResult, written: Written) -> None:
+def _note(result: DecodeResult, written: Written, families: TableFamilies) -> None:
     result.tally.merge(written.tally)
     result.rows.update(count_by_table(written.rows.source))
-    result.observed.merge(written.observed)
+    result.observed.merge(observed_canonical(written.observed, families))
     result.positions.note(written.rows.columns)
     result.resets.note(read_control(written.control))
     if len(result.statements) < MOST_STATEMENTS:

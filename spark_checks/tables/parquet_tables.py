@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 
+from cdc_contracts.registry.core.contract.table_families import NO_FAMILIES, TableFamilies
 from cdc_contracts.registry.core.records.output_schemas import TYPED_FROM
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, TableName
 from cdc_contracts.spark_checks.engines.engines import Engine
@@ -49,7 +50,7 @@ class ParquetTables:
         kept, again = keep_provisional(order)
         if not again:
             return join_writes(kept)
-        job = pickle.dumps(WriteJob(order.place, tuple(again), dict(order.layouts), self._above, again))
+        job = pickle.dumps(WriteJob(order.place, tuple(again), dict(order.layouts), self._above, again, order.families))
 
         def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
             yield as_result(_open_job(job).run(numbers))
@@ -86,10 +87,11 @@ class WriteJob:
     layouts: Mapping[TableName, TableLayout]
     above: str = TABLES
     wanted: Mapping[FilePart, AbstractSet[TableName] | None] = field(default_factory=dict)
+    families: TableFamilies = NO_FAMILIES
 
     def run(self, numbers: Iterable[int]) -> TypedWrite:
         """Type the rows of some changes files; if that fails, no files are left."""
-        files = TypedFiles(self.place, self.layouts.__getitem__, self.above, attempt_name())
+        files = TypedFiles(self.place, self.layouts.__getitem__, self.above, attempt_name(), families=self.families)
         try:
             for number in numbers:
                 part = self.changes[number]

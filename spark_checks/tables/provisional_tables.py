@@ -10,6 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.engine.write.decoded_rows import UntypedRows
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, TableName
 from cdc_contracts.spark_checks.files.file_sinks import FilePart, SinkPlace
@@ -23,11 +24,18 @@ FIRST_BYTES: Final = 32 * 1024 * 1024
 class ProvisionalTables:
     """The typed rows of one task, as far as layouts that were guessed from its first rows hold for the later ones."""
 
-    def __init__(self, place: SinkPlace, guess: Callable[[TableName], TableLayout], above: str, attempt: str) -> None:
+    def __init__(
+        self,
+        place: SinkPlace,
+        guess: Callable[[TableName], TableLayout],
+        above: str,
+        attempt: str,
+        families: TableFamilies,
+    ) -> None:
         self._guess = guess
         self._layouts: dict[TableName, TableLayout] = {}
         self._left: set[TableName] = set()
-        self._files = TypedFiles(place, self._layout_of, above, f"{attempt}-0", patience=FIRST_BYTES)
+        self._files = TypedFiles(place, self._layout_of, above, f"{attempt}-0", families=families, patience=FIRST_BYTES)
 
     def add(self, rows: pa.RecordBatch | UntypedRows) -> None:
         """Add row changes; what they show of layouts is known to `guess` already."""

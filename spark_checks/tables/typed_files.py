@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.engine.write.decoded_rows import UntypedRows
 from cdc_contracts.registry.core.records.output_schemas import TYPED_FROM
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, TableName
@@ -42,7 +43,8 @@ class TypedFiles:
     """The rows of one task, table by table: those that wait, and the files that are open.
 
     `layout_of` returns the layout of a table whenever rows of it are typed; None leaves the table out from then on.
-    `patience` is how many bytes of rows wait before the layout of a table is first needed.
+    `patience` is how many bytes of rows wait before the layout of a table is first needed; rows of the shards of one
+    of the `families` are those of its table.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class TypedFiles:
         above: str,
         attempt: str,
         *,
+        families: TableFamilies,
         patience: int = 0,
     ) -> None:
+        self._families = families
         self._place = place
         self._layout_of = layout_of
         self._above = above
@@ -75,7 +79,7 @@ class TypedFiles:
 
         Where too many wait in all, the table with the most is written.
         """
-        for name, rows in split_by_table(changes):
+        for name, rows in split_by_table(changes, self._families):
             if name in self._refused or (wanted is not None and name not in wanted):
                 continue
             begun = name in self._begun

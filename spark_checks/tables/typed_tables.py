@@ -10,6 +10,7 @@ from typing import Protocol
 from msgspec import UNSET, Struct
 
 from cdc_contracts.registry.core.common.written_models import Sometimes
+from cdc_contracts.registry.core.contract.table_families import NO_FAMILIES, TableFamilies
 from cdc_contracts.registry.core.report.audit_report import Spans
 from cdc_contracts.registry.core.tables.canonical.table_layouts import Layouts, TableLayout, TableName
 from cdc_contracts.registry.core.tables.canonical.table_resets import TableReset
@@ -47,7 +48,7 @@ class WriteOrder:
     """The input of a write: rows of changes files, for the table of each layout; `emptied` are the emptied tables.
 
     A history keeps the rows of an emptied table; only its current rows are removed. `provisional` are rows that tasks
-    have typed already.
+    have typed already. Shards of one of the `families` have one table.
     """
 
     place: SinkPlace
@@ -56,6 +57,7 @@ class WriteOrder:
     layouts: Layouts
     emptied: Mapping[TableName, Emptyings]
     provisional: Sequence[ProvisionalWrite] = ()
+    families: TableFamilies = NO_FAMILIES
 
 
 class Merged(Struct, frozen=True):

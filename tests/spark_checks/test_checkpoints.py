@@ -21,6 +21,7 @@ from cdc_contracts import __version__
 from cdc_contracts.registry.authoring.sync.schema_sources import open_source
 from cdc_contracts.registry.core.common.errors import LedgerError, UnavailableError, UsageError
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions, Severities
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts
 from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.contract.table_selection import Selection
 from cdc_contracts.registry.core.detect.detection import read_detection
@@ -94,10 +95,12 @@ SCHEMAS = open_source("http://registry:8081")
 
 
 def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
+    families = TableFamilies({"orders": "orders_[0-9]+", "a": ".*"})
+    tables = TableContracts([WITH_TABLES.tables.first()], families=families)
     reading_options = ReadingOptions(
-        {"time_zone": "+08:00"}, WITH_TABLES.tables, Severities({"unknown-field": "error"}), 5_000, strict_json=True,
+        {"time_zone": "+08:00"}, tables, Severities({"unknown-field": "error"}), 5_000, strict_json=True,
         table="shop.orders", selection=Selection(("shop.*",), ("*.x",)), show_values=True, wrapping="base64",
-            profiled=True, schemas=SCHEMAS, families=TableFamilies({"orders": "orders_[0-9]+"}),
+            profiled=True, schemas=SCHEMAS,
             names={"op_member": "op"},
     )  # fmt: skip
     assert all(getattr(reading_options, name) != getattr(ReadingOptions(), name) for name in vars(reading_options)), (
@@ -108,6 +111,7 @@ def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
     with pytest.raises(UnavailableError, match="were those of http://registry:8081, and are others now"):
         open_pin(text, "ck")
     again = open_pin(text, "ck", SCHEMAS)
+    assert [*again.reading_options.families.patterns.items()] == [*families.patterns.items()]
     assert (again.fingerprint, again.reading_options.show_values) == (validation.fingerprint, True)
     assert again.reading_options.families == reading_options.families
     assert again.reading_options.names == reading_options.names

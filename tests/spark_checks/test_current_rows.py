@@ -311,6 +311,32 @@ def test_without_positions_a_later_merge_is_newer_between_partitions_and_offsets
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("tables", [ICEBERG], indirect=True)
+def test_rows_of_two_shards_with_one_key_are_two_rows(spark, tables):
+    """A change of a shard never reaches the row of another, whatever their keys and positions are."""
+    sharded = replace(LAYOUT, shards=".*")
+
+    def of(database, op, offset, position, **images):
+        row = change(op, offset, position=position, **images)
+        return row | {"_database": database, "_schema": None, "_table": "orders_0"}
+
+    first = [
+        of("shop", "insert", 0, "9", after=image(1, "m", Na__me="a")),
+        of(None, "insert", 1, "8", after=image(1, "m", Na__me="b")),
+    ]
+    then = [
+        of("shop", "delete", 2, "20", before=image(1, "m")),
+        of(None, "update", 3, "19", before=image(1, "m"), after=image(1, "m", Na__me="c")),
+    ]
+    assert merge(spark, tables, first, layout=sharded) == Merged(changed=2)
+    assert merge(spark, tables, then, layout=sharded, earlier=first) == Merged(changed=1, deleted=1)
+    found = {
+        kind: [(row["_database"], row["_table"], row["id"]) for row in rows_of(spark, tables, kind)]
+        for kind in (CURRENT, DELETED)
+    }
+    assert found == {CURRENT: [(None, "orders_0", 1)], DELETED: [("shop", "orders_0", 1)]}
+    assert [row["Na me"] for row in rows_of(spark, tables)] == ["c"]
+
+
 def test_without_positions_a_truncation_empties_what_was_read_before_it_and_leaves_the_rest(spark, tables):
     def row(number, offset, partition):
         return change("insert", offset, after=image(number, "S"), partition=partition, contract="c/d@1")

@@ -13,6 +13,7 @@ from topics import scope_of
 from written_reports import report_of
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.contract.table_families import NO_FAMILIES
 from cdc_contracts.registry.core.records.output_schemas import LEDGER_SCHEMA
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
@@ -212,7 +213,7 @@ def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empti
         return TableReset(database, None, ("orders",), "TRUNCATE", emptied=True, **reported)
 
     others = TableName("other", None, "orders")
-    first, vague = finalize_resets([truncation("shop", 4), truncation(None, 5)], [ORDERS, others])
+    first, vague = finalize_resets([truncation("shop", 4), truncation(None, 5)], [ORDERS, others], NO_FAMILIES)
     assert (first.emptied, vague.emptied) == (True, False)
     record = replace(begin("aaaa", "one")[1], table_format="delta", current=True, upheavals=(first, vague))
     runs.commit(record, NOTHING)
@@ -220,7 +221,7 @@ def test_what_empties_a_table_is_kept_and_one_that_may_mean_several_tables_empti
 
     spans, new = {Source("t", 0): Span(10, 20)}, truncation("other", 12)
     past = runs.past()
-    found = find_emptied([new], spans, past, [ORDERS, others])
+    found = find_emptied([new], spans, past, [ORDERS, others], NO_FAMILIES)
     assert found == {
         others: Emptyings((new,), spans),
         ORDERS: Emptyings((), spans, ((first, {Source("t", 0): Span(0, 10)}),)),

@@ -35,7 +35,7 @@ class ReadingOptions:
     `table` names the table of messages that do not: an option, else the topic. `selection` says which tables an audit
     validates, `wrapping` what another tool put around the messages; `schemas` are those that ids in front of records
     or in their headers name. `show_values` only decides what a report shows:
-    values, or their shapes; `profiled` whether it has a profile, and `families` which tables it names together.
+    values, or their shapes; and `profiled` whether it has a profile.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -49,7 +49,6 @@ class ReadingOptions:
     wrapping: str | None = None
     profiled: bool = False
     schemas: WriterSchemas | None = None
-    families: TableFamilies = field(default_factory=TableFamilies)
     names: Mapping[str, str] = field(default_factory=dict)
     """What parameters have called members and op codes in the contracts, which have these names already."""
 
@@ -68,6 +67,11 @@ class ReadingOptions:
                     parse_zone(value)
                 except ValueError as error:
                     raise UsageError(str(error), where=f"parameter {name}") from error
+
+    @property
+    def families(self) -> TableFamilies:
+        """The families of sharded tables, which reports name together and decode writes as one table each."""
+        return self.tables.families
 
     @property
     def options(self) -> dict[str, str]:
@@ -125,6 +129,7 @@ class ReadingOptions:
             "strict_json": self.strict_json,
             **({"table": self.table} if self.table is not None else {}),
             **({"wrapping": self.wrapping} if self.wrapping is not None else {}),
+            **({"families": [*self.families.patterns.items()]} if self.tables.of_families() else {}),
             **({"schemas": self.schemas.named} if self.schemas is not None else {}),
             **({"selection": [self.selection.include, self.selection.exclude]} if self.selection else {}),
         }

@@ -45,7 +45,8 @@ class Settings(Environment):
     schema_registry: str | None = None
     """Where the schemas of framed records are: the URL of a registry, or a folder as `registry dump` writes it."""
     families: dict[str, str] = Field(default_factory=dict)
-    """Sharded tables that a report names together: the name of the family, and a regular expression of its tables."""
+    """Sharded tables: the name of the table that `decode` writes for all shards, and by which reports name them
+    together, and a regular expression of the shards' names."""
     environments: dict[str, Environment] = Field(default_factory=dict)
     """Brokers by the name that `--env` gives; each is complete, and takes nothing from the keys outside it."""
 

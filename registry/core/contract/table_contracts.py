@@ -16,6 +16,7 @@ from cdc_contracts.registry.core.common.document_errors import describe_misfit
 from cdc_contracts.registry.core.common.errors import ContractError, UsageError
 from cdc_contracts.registry.core.common.time_zones import Zone, parse_zone
 from cdc_contracts.registry.core.contract.document_model import Document
+from cdc_contracts.registry.core.contract.table_families import NO_FAMILIES, TableFamilies
 
 
 def _zone(text: str) -> str:
@@ -86,10 +87,20 @@ _PROSE: Final[Any] = {"version": True, "comment": True, "columns": {"__all__": {
 
 
 class TableContracts:
-    """The table contracts of a run, found by the names in a message; `origin` is where they were read from."""
+    """The table contracts of a run, found by the names in a message; `origin` is where they were read from.
 
-    def __init__(self, contracts: Iterable[TableContract] = (), *, origin: Path | None = None) -> None:
+    A shard of one of the `families` without a contract of its own has that of its family.
+    """
+
+    def __init__(
+        self,
+        contracts: Iterable[TableContract] = (),
+        *,
+        origin: Path | None = None,
+        families: TableFamilies = NO_FAMILIES,
+    ) -> None:
         self.origin = origin
+        self.families = families
         self._by_name: dict[str, TableContract] = {}
         for contract in contracts:
             if contract.table in self._by_name:
@@ -103,11 +114,18 @@ class TableContracts:
         """Return the contract of a table, or None if there is none."""
         if not self._by_name or table is None:
             return None
-        return self._by_name.get(table_name(database, schema, table) or "")
+        return self._find(table_name(database, schema, table) or "")
 
     def lists(self, name: str | None) -> bool:
         """Return whether there is a contract of the table with a full name."""
-        return name in self._by_name
+        return self._find(name or "") is not None
+
+    def _find(self, name: str) -> TableContract | None:
+        return self._by_name.get(name) or self._by_name.get(self.families.family_of(name) or "")
+
+    def of_families(self) -> bool:
+        """Return whether there is a contract of a family, so that what is a shard of it decides how it is read."""
+        return not self._by_name.keys().isdisjoint(self.families.patterns)
 
     def first(self) -> TableContract | None:
         """Return the contract that comes first by name, None if there is none."""
@@ -135,12 +153,13 @@ def table_name(database: str | None, schema: str | None, table: str | None) -> s
     return ".".join(filter(None, (database, schema, table)))
 
 
-def read_table_contracts(path: Path) -> TableContracts:
-    """Return the table contracts of one file, or of every `.yaml` file below a folder.
+def read_table_contracts(path: Path | None, families: TableFamilies = NO_FAMILIES) -> TableContracts:
+    """Return the table contracts of one file, or of every `.yaml` file below a folder; of None there are none.
 
     Raises ContractError if a document is wrong, UsageError if there is none.
     """
-    return TableContracts((contract for _, contract in read_table_files(table_files([path])).values()), origin=path)
+    found = {} if path is None else read_table_files(table_files([path]))
+    return TableContracts((contract for _, contract in found.values()), origin=path, families=families)
 
 
 def table_files(paths: Iterable[Path]) -> list[Path]:

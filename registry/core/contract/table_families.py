@@ -1,4 +1,4 @@
-"""Table families: the tables that an application has cut one table into, known by a pattern of their names."""
+"""Table families: the tables that an application has cut one table into, its shards, by a pattern of their names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Final
 from cdc_contracts.registry.core.common.errors import UsageError
 
 _DIGITS: Final = re.compile(r"[0-9]+")
+_MOST_PARTS: Final = 3
+_MOST_KNOWN: Final = 100_000
 _FEWEST_ALIKE: Final = 3
 """From this number on, tables whose names differ in nothing but digits are named together."""
 
@@ -19,7 +21,8 @@ _FEWEST_ALIKE: Final = 3
 class TableFamilies:
     """The pattern of each family by its name; a pattern matches a whole name, with or without its database.
 
-    Raises UsageError if a pattern is no regular expression.
+    The name is that of the one table that `decode` writes for all shards: `[DATABASE.[SCHEMA.]]TABLE`.
+    Raises UsageError if a pattern is no regular expression, or a name is no name of a table.
     """
 
     patterns: Mapping[str, str] = field(default_factory=dict)
@@ -30,16 +33,47 @@ class TableFamilies:
                 re.compile(pattern)
             except re.error as error:
                 raise UsageError(f"not a regular expression: {error}", where=f"families, {name}") from error
+            parts = name.split(".")
+            if len(parts) > _MOST_PARTS or not all(parts):
+                raise UsageError(
+                    "the name of a family is that of the table of all its shards",
+                    where=f"families, {name}",
+                    hint="Write it as TABLE, DATABASE.TABLE or DATABASE.SCHEMA.TABLE.",
+                )
 
-    def family_of(self, table: str) -> str | None:
-        """Return the first family that a table is of, None if it is of none."""
-        own = table.rpartition(".")[2]
-        fits = (name for name, pattern in self._compiled.items() if pattern.fullmatch(table) or pattern.fullmatch(own))
-        return next(fits, None)
+    def __bool__(self) -> bool:
+        return bool(self.patterns)
+
+    def family_of(self, table: str, *, any_case: bool = False) -> str | None:
+        """Return the first family that a table is of, None if it is of none.
+
+        `any_case` is for the names in SQL statements, which may be in another case than those of the rows.
+        """
+        if not self.patterns or not table:
+            return None
+        known = self._known[any_case]
+        found = known.get(table, "")  # no family has this name
+        if found == "":
+            if len(known) >= _MOST_KNOWN:
+                known.clear()
+            own, compiled = table.rpartition(".")[2], self._compiled[any_case]
+            fits = (name for name, one in compiled.items() if one.fullmatch(table) or one.fullmatch(own))
+            found = known[table] = next(fits, None)
+        return found
 
     @cached_property
-    def _compiled(self) -> dict[str, re.Pattern[str]]:
-        return {name: re.compile(pattern) for name, pattern in self.patterns.items()}
+    def _compiled(self) -> tuple[dict[str, re.Pattern[str]], ...]:
+        return tuple(
+            {name: re.compile(pattern, flags) for name, pattern in self.patterns.items()}
+            for flags in (0, re.IGNORECASE)
+        )
+
+    @cached_property
+    def _known(self) -> tuple[dict[str, str | None], ...]:
+        return {}, {}
+
+
+NO_FAMILIES: Final = TableFamilies()
 
 
 def name_together(tables: Iterable[tuple[str, str | None]], noun: str = "table") -> list[str]:

@@ -89,12 +89,15 @@ def _read_terms(document: Mapping[str, Any], schemas: WriterSchemas | None) -> R
         )
     selection = {name: tuple(globs) for name, globs in document["selection"].items()}
     read = {
-        "tables": TableContracts(parse_table_contract(one, one["table"]) for one in document["tables"]),
+        "tables": TableContracts(
+            (parse_table_contract(one, one["table"]) for one in document["tables"]),
+            families=TableFamilies(document.get("families", {})),
+        ),
         "severities": Severities(document["severities"]),
         "selection": Selection(**selection),
-        "families": TableFamilies(document.get("families", {})),
     }
-    return ReadingOptions(**{**document, **read, "schemas": schemas})
+    terms = {name: value for name, value in document.items() if name != "families"}
+    return ReadingOptions(**{**terms, **read, "schemas": schemas})
 
 
 def _unreadable(where: str, why: str) -> UnavailableError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout
+from cdc_contracts.registry.core.tables.canonical.table_layouts import SHARD, TableLayout
 from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import LOADED, ORDER, Emptied, with_order
 
 if TYPE_CHECKING:
@@ -27,17 +27,18 @@ def fold_changes(
 
     Changes older than a statement that has emptied the table are ignored, new or known.
 
-    Columns: the key `k0`, `k1`, ...; `_keyed`, false in the one row for all changes that name no key; `_changes`, the
-    number of folded changes; `_delete`; `_was_deleted`, whether the key is among the deleted ones so far; `_fresh`,
-    whether previous values are obsolete; `c0`, `c1`, ...: value and text of each column, null if no change has it;
-    `_absent`, the names of these; `_raw`, texts by name; `_last`, the facts of the newest change.
+    Columns: the key `k0`, `k1`, ..., which begins with the names of the shard; `_keyed`, false in the one row for all
+    changes that name no key; `_changes`, the number of folded changes; `_delete`; `_was_deleted`, whether the key is
+    among the deleted ones so far; `_fresh`, whether previous values are obsolete; `c0`, `c1`, ...: value and text of
+    each column, null if no change has it; `_absent`, the names of these; `_raw`, texts by name; `_last`, the facts of
+    the newest change.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
 
-    keys = [f"k{place}" for place in range(len(key))]
+    keys = key_names(layout, key)
     known = {"_standing": current, "_deletion": deleted.withColumn("_was_deleted", F.lit(True))}  # noqa: FBT003
-    events = _events(rows, key, ordered)
+    events = _events(rows, layout, key, ordered)
     if emptied is not None:
         events = events.where(f"not ({emptied.is_older({name: f'_at.{name}' for name in ORDER})})")
         still = F.expr(f"not ({emptied.is_older({name: f'there.{name}' for name in ORDER})})")
@@ -56,13 +57,14 @@ def fold_changes(
     return _gather(events, layout, keys)
 
 
-def _events(rows: DataFrame, key: tuple[str, ...], ordered: Collection[str]) -> DataFrame:
+def _events(rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str]) -> DataFrame:
     """Return the changes of each row of the history by key."""
     from pyspark.sql import functions as F  # noqa: N812
 
+    keys = key_names(layout, key)
     rows = with_order(rows, ordered)
-    before, after = _key(key, "before", "after"), _key(key, "after", "before")
-    moved = _full(before, key) & ~before.eqNullSafe(after)
+    before, after = _key(key, "before", "after", layout), _key(key, "after", "before", layout)
+    moved = _full(before, keys) & ~before.eqNullSafe(after)
     half = F.coalesce(F.col("_update_part") == "before", F.lit(False))  # noqa: FBT003
     deletes = (F.col("_op") == "delete") | half
     row = F.struct(
@@ -86,31 +88,48 @@ def _events(rows: DataFrame, key: tuple[str, ...], ordered: Collection[str]) -> 
         F.create_map().cast("map<string,string>").alias("_raw"),
     )
     done = F.when(deletes, F.array(gone)).when(moved, F.array(gone, row)).otherwise(F.array(row))
-    facts = F.struct(*_FACTS)
+    facts = F.struct(*_FACTS, *shard_names(layout))
     at = F.struct(*ORDER)
     events = rows.select(facts.alias("_facts"), at.alias("_at"), F.explode(done).alias("_event"))
-    keys = [F.col(f"_event._key.k{place}").alias(f"k{place}") for place in range(len(key))]
-    return events.select("_facts", "_at", *keys, "_event.*").drop("_key")
+    named = [F.col(f"_event._key.{name}").alias(name) for name in keys]
+    return events.select("_facts", "_at", *named, "_event.*").drop("_key")
 
 
-def _key(key: tuple[str, ...], image: str, other: str) -> Column:
+def shard_names(layout: TableLayout) -> tuple[str, ...]:
+    """Return the columns that name the shard of a row; none where the table is that of one source."""
+    return () if layout.shards is None else ("_tenant", *SHARD.names)
+
+
+def shard_part(name: str) -> str:
+    """Return a column of the shard as a part of a key, in SQL: a shard without a database has an empty one."""
+    return f"coalesce({name}, '')"
+
+
+def key_names(layout: TableLayout, key: tuple[str, ...]) -> list[str]:
+    """Return the names that the parts of a key have while changes are folded.
+
+    Rows of different shards never have the same key: a family does not say that its keys are unique over shards.
+    """
+    return [f"k{place}" for place in range(len(shard_names(layout)) + len(key))]
+
+
+def _key(key: tuple[str, ...], image: str, other: str, layout: TableLayout) -> Column:
     """Return the key in one image, or in the other if the first lacks it."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    parts = []
-    for place, name in enumerate(key):
+    parts = [F.expr(shard_part(name)) for name in shard_names(layout)]
+    for name in key:
         result = F.col(image).isNotNull() & ~F.array_contains("_absent", f"{image}.{name}")
-        part = F.when(result, F.col(image).getField(name)).otherwise(F.col(other).getField(name))
-        parts.append(part.alias(f"k{place}"))
-    return F.struct(*parts)
+        parts.append(F.when(result, F.col(image).getField(name)).otherwise(F.col(other).getField(name)))
+    return F.struct(*(part.alias(name) for part, name in zip(parts, key_names(layout, key), strict=True)))
 
 
-def _full(keys: Column, key: tuple[str, ...]) -> Column:
+def _full(key: Column, names: Sequence[str]) -> Column:
     from pyspark.sql import functions as F  # noqa: N812
 
     full = F.lit(True)  # noqa: FBT003
-    for place in range(len(key)):
-        full &= keys.getField(f"k{place}").isNotNull()
+    for name in names:
+        full &= key.getField(name).isNotNull()
     return full
 
 

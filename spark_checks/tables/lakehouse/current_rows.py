@@ -17,7 +17,7 @@ from msgspec import structs
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.tables.canonical.reserved_names import names_in
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout
-from cdc_contracts.spark_checks.tables.lakehouse.change_folding import fold_changes
+from cdc_contracts.spark_checks.tables.lakehouse.change_folding import fold_changes, shard_names, shard_part
 from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import (
     COORDINATES,
     LOADED,
@@ -27,7 +27,13 @@ from cdc_contracts.spark_checks.tables.lakehouse.emptied_rows import (
     find_repeats,
 )
 from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import OWN, ensure_table, escape, read_facts
-from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import CURRENT, DELETED, TableIdentifiers, quote
+from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
+    CURRENT,
+    DELETED,
+    TableIdentifiers,
+    holding,
+    quote,
+)
 from cdc_contracts.spark_checks.tables.typed_tables import Emptyings, Merged
 
 if TYPE_CHECKING:
@@ -58,10 +64,24 @@ _VIEW: Final = "cdc_contracts_folded"
 
 @dataclass(frozen=True)
 class CurrentRowNames:
-    """The column names in tables of current rows: those of the source, and metadata."""
+    """The column names in tables of current rows: those of the source, and metadata.
+
+    `shard` are facts that are parts of the key before its columns; none where the rows are those of one source table.
+    """
 
     columns: Mapping[str, str]
     facts: Mapping[str, str]
+    shard: tuple[str, ...] = ()
+
+    def in_key(self, key: tuple[str, ...], table: str = "") -> list[str]:
+        """Return the parts of a key in a table, in SQL, in the order of `k0`, `k1`, ... of folded changes."""
+        shard = [shard_part(f"{table}{quote(self.facts[name])}") for name in self.shard]
+        return [*shard, *(f"{table}{column}" for column in self.in_columns(key))]
+
+    def in_columns(self, key: tuple[str, ...]) -> dict[str, str]:
+        """Return the columns of a key, quoted, each with its name while changes are folded."""
+        start = len(self.shard)
+        return {quote(self.columns[name]): f"k{start + place}" for place, name in enumerate(key)}
 
 
 @dataclass(frozen=True)
@@ -127,17 +147,18 @@ class CurrentTables:
     ) -> str:
         identifier = self.addresses.find(kind, layout.name)
         columns = {column.name: column.type for column in layout.columns}
+        shard = [pa.field(name, pa.string()) for name in names.shard]
         if kind == CURRENT:
-            result, facts = list(columns), [*_FACTS, *_KEPT]
+            result, facts = list(columns), [*shard, *_FACTS, *_KEPT]
         else:
-            result, facts = list(key), list(_FACTS)
+            result, facts = list(key), [*shard, *_FACTS]
         schema = pa.schema([
             *((names.columns[name], columns[name]) for name in result),
             *(field.with_name(names.facts[field.name]) for field in facts),
         ])  # fmt: skip
         properties = {
             "table": layout.name.text,
-            "holds": kind,
+            "holds": holding(kind, layout),
             "primary-key": json.dumps(key),
             "metadata": json.dumps(list(names.facts.values())),
         }
@@ -156,7 +177,9 @@ def ordered_contracts(catalogue: Catalogue) -> frozenset[str]:
 def current_names(layout: TableLayout, table_format: str) -> CurrentRowNames:
     """Return the column names of current rows: on a conflict the source keeps its name, not the metadata."""
     columns = names_in(table_format, (column.name for column in layout.columns))
-    return CurrentRowNames(columns, names_in(table_format, (*_FACTS.names, *_KEPT.names), columns.values()))
+    shard = shard_names(layout)
+    facts = names_in(table_format, (*_FACTS.names, *_KEPT.names, *shard), columns.values())
+    return CurrentRowNames(columns, facts, shard)
 
 
 def _remove_older(session: SparkSession, identifier: str, names: CurrentRowNames, emptied: Emptied) -> int:
@@ -197,7 +220,7 @@ def _known(session: SparkSession, identifier: str, key: tuple[str, ...], names: 
     """Return the keys of a table (`k0`, `k1`, ...) with the change that wrote each (`there`)."""
     from pyspark.sql import functions as F  # noqa: N812  as everybody calls them
 
-    keys = [F.col(quote(names.columns[name])).alias(f"k{place}") for place, name in enumerate(key)]
+    keys = [F.expr(part).alias(f"k{place}") for place, part in enumerate(names.in_key(key))]
     there = F.struct(*(F.col(quote(names.facts[name])).alias(name) for name in ORDER))
     return session.table(identifier).select(*keys, there.alias("there"))
 
@@ -218,14 +241,15 @@ def _merge_current(identifier: str, layout: TableLayout, key: tuple[str, ...], n
     """Return one MERGE: columns that the newest changes set are overwritten, all others stay."""
     updated: dict[str, str] = {}
     inserted: dict[str, str] = {}
+    keys = names.in_columns(key)
     for place, column in enumerate(layout.columns):
         name, given = quote(names.columns[column.name]), f"s.c{place}"
         if column.name in key:
-            inserted[name] = f"s.k{key.index(column.name)}"
+            inserted[name] = f"s.{keys[name]}"
         else:
             inserted[name] = f"{given}.value"
             updated[name] = f"case when {given} is not null then {given}.value when not s._fresh then t.{name} end"
-    for name in _FACTS.names:
+    for name in (*names.shard, *_FACTS.names):
         updated[quote(names.facts[name])] = inserted[quote(names.facts[name])] = f"s._last.{name}"
     absent, raw = (quote(names.facts[name]) for name in _KEPT.names)
     inserted |= {absent: "s._absent", raw: "s._raw"}
@@ -248,8 +272,8 @@ def _merge_current(identifier: str, layout: TableLayout, key: tuple[str, ...], n
 
 def _merge_deleted(identifier: str, key: tuple[str, ...], names: CurrentRowNames) -> str:
     """Return one MERGE: deleted keys are inserted, restored keys are removed."""
-    facts = {quote(names.facts[name]): f"s._last.{name}" for name in _FACTS.names}
-    keys = {quote(names.columns[name]): f"s.k{place}" for place, name in enumerate(key)}
+    facts = {quote(names.facts[name]): f"s._last.{name}" for name in (*names.shard, *_FACTS.names)}
+    keys = {column: f"s.{name}" for column, name in names.in_columns(key).items()}
     changed = f"SELECT * FROM {_VIEW} WHERE _delete OR _was_deleted"  # noqa: S608  a constant
     return (
         f"MERGE INTO {identifier} AS t USING ({changed}) AS s ON {_same_key(key, names)} "
@@ -260,7 +284,7 @@ def _merge_deleted(identifier: str, key: tuple[str, ...], names: CurrentRowNames
 
 
 def _same_key(key: tuple[str, ...], names: CurrentRowNames) -> str:
-    return " AND ".join(f"t.{quote(names.columns[name])} = s.k{place}" for place, name in enumerate(key))
+    return " AND ".join(f"{part} = s.k{place}" for place, part in enumerate(names.in_key(key, "t.")))
 
 
 def _assignments(updated: Mapping[str, str]) -> str:

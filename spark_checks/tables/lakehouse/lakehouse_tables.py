@@ -13,7 +13,9 @@ from msgspec import structs
 from pyarrow import fs
 
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA
+from cdc_contracts.registry.core.tables.canonical.canonical_names import canonical_name
 from cdc_contracts.registry.core.tables.canonical.reserved_names import names_in
 from cdc_contracts.registry.core.tables.canonical.table_layouts import (
     FLAT,
@@ -36,6 +38,7 @@ from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
     DeltaDirectory,
     IcebergDirectory,
     TableIdentifiers,
+    holding,
     parse_schema,
     quote,
 )
@@ -59,7 +62,7 @@ _ROWS: Final = 10_000
 
 
 def find_keys(
-    session: SparkSession, place: SinkPlace, changes: Sequence[FilePart], layouts: Layouts
+    session: SparkSession, place: SinkPlace, changes: Sequence[FilePart], layouts: Layouts, families: TableFamilies
 ) -> dict[TableName, tuple[str, ...]]:
     """Return the primary key of each table, in the order of its columns; none if it is not known.
 
@@ -67,7 +70,8 @@ def find_keys(
     """
     named = {name: {layout.primary_key} for name, layout in layouts.items() if layout.primary_key}
     if len(named) < len(layouts):
-        for name, result in _named_keys(session, place, changes):
+        for source, result in _named_keys(session, place, changes):
+            name = canonical_name(source, families)
             if name in layouts and not layouts[name].primary_key:
                 named.setdefault(name, set()).add(result)
     keys = {}
@@ -82,7 +86,7 @@ def find_keys(
 def _named_keys(
     session: SparkSession, place: SinkPlace, changes: Sequence[FilePart]
 ) -> Iterator[tuple[TableName, tuple[str, ...]]]:
-    """Yield the keys that messages name, with duplicates."""
+    """Yield the keys that messages name for source tables, with duplicates."""
 
     def work(numbers: Iterator[int]) -> Iterator[pa.RecordBatch]:
         for number in numbers:
@@ -170,7 +174,7 @@ class LakehouseTables:
         session, place = engine.session, order.place
         opened = {name: self._open(session, layout) for name, layout in order.layouts.items()}
         keyed = self.current is not None and order.changes
-        keys = find_keys(session, place, order.changes, opened) if keyed else {}
+        keys = find_keys(session, place, order.changes, opened, order.families) if keyed else {}
         above = f"{STAGED}/{place.run}"
         _remove(place, above)
         try:
@@ -187,7 +191,7 @@ class LakehouseTables:
         """Make sure that a history exists; return the layout with the columns that other runs may have added."""
         found = ensure_table(
             session, self.addresses.find(HISTORY, layout.name), self.name, self._schema(layout),
-            {"table": layout.name.text, "holds": HISTORY},
+            {"table": layout.name.text, "holds": holding(HISTORY, layout)},
         )  # fmt: skip
         known = {column.name for column in layout.columns}
         if layout.shape == FLAT:

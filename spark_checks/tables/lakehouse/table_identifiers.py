@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
-from cdc_contracts.registry.core.tables.canonical.table_layouts import TableName
+from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout, TableName
 from cdc_contracts.spark_checks.files.file_sinks import TABLES, encode_name, table_folder
 
 if TYPE_CHECKING:
@@ -29,6 +29,11 @@ They are folders in a directory, and suffixes of names in a catalog.
 
 _NAMESPACE: Final = "_"
 """The database of a table that names none: tables of this kind of catalog need a namespace."""
+
+
+def holding(kind: str, layout: TableLayout) -> str:
+    """Return what a table of a kind is recorded to hold, so that no row of one table is taken for one of a shard."""
+    return kind if layout.shards is None else f"{kind} of shards"
 
 
 class TableIdentifiers(Protocol):

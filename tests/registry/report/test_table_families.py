@@ -9,6 +9,7 @@ from written_reports import build_report, report_of
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.findings import Finding
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts
 from cdc_contracts.registry.core.contract.table_families import TableFamilies, name_together
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.report.finding_wording import subject_line, table_words
@@ -37,7 +38,7 @@ def tally_of(topic, tables):
 
 def audited(topic, tables, families=SHARDS):
     reported = {"kind": "kafka", "bootstrap": "h:1", "topics": [topic], "ranges": {}, "blank_lines": 0}
-    context = open_validation(CATALOGUE, CONTRACT, ReadingOptions(families=families))
+    context = open_validation(CATALOGUE, CONTRACT, ReadingOptions(tables=TableContracts(families=families)))
     asked = {"catalogue": CATALOGUE, "contract": CONTRACT, "validation": context, "fail_on": "warning"}
     tally = tally_of(topic, tables)
     return report_of(build_report(tally, source=reported, spans={Source(topic, 0): Span(0, len(tables))}, **asked))

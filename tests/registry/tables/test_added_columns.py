@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from cdc_contracts.registry.core.contract.table_families import NO_FAMILIES
 from cdc_contracts.registry.core.records.output_schemas import CONTROL_SCHEMA
 from cdc_contracts.registry.core.stats.observed_columns import TableName
 from cdc_contracts.registry.core.tables.canonical.added_columns import DdlStatement, added_columns, ddl_statements
@@ -27,7 +28,7 @@ KNOWN = {ORDERS: ["id", "NOTE"], OTHERS: ["id"], TableName("shop", None, "users"
     ],
 )  # fmt: skip
 def test_a_statement_adds_columns_to_the_table_it_means(database, text, added):
-    assert added_columns([DdlStatement(database, None, "orders", text)], KNOWN) == added
+    assert added_columns([DdlStatement(database, None, "orders", text)], KNOWN, NO_FAMILIES) == added
 
 
 def test_statements_are_those_of_ddl_messages_with_a_text():

@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from cdc_contracts.registry.core.contract.table_families import NO_FAMILIES
 from cdc_contracts.registry.core.records.output_schemas import CONTROL_SCHEMA
 from cdc_contracts.registry.core.stats.observed_columns import TableName
 from cdc_contracts.registry.core.tables.canonical.table_resets import (
@@ -80,7 +81,7 @@ def test_of_each_table_and_partition_the_last_and_the_first_of_the_highest_are_k
     ],
 )
 def test_a_statement_is_about_the_table_it_names(statement, meant):
-    assert meant_tables(statement, [ORDERS, OTHERS]) == meant
+    assert meant_tables(statement, [ORDERS, OTHERS], NO_FAMILIES) == meant
     twins = [TableName("shop", None, "Orders"), ORDERS]
-    assert meant_tables(reset("Orders"), twins) == twins[:1]
-    assert meant_tables(reset("ORDERS"), twins) == twins
+    assert meant_tables(reset("Orders"), twins, NO_FAMILIES) == twins[:1]
+    assert meant_tables(reset("ORDERS"), twins, NO_FAMILIES) == twins

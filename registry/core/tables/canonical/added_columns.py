@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.stats.observed_columns import TableName
+from cdc_contracts.registry.core.tables.canonical.canonical_names import shards_of, table_in_statement
 from cdc_contracts.registry.core.tables.ddl import read_added_columns
 
 MOST_STATEMENTS: Final = 1_000
@@ -33,7 +35,7 @@ def ddl_statements(control: pa.RecordBatch) -> Iterator[DdlStatement]:
 
 
 def added_columns(
-    statements: Iterable[DdlStatement], columns: Mapping[TableName, Iterable[str]]
+    statements: Iterable[DdlStatement], columns: Mapping[TableName, Iterable[str]], families: TableFamilies
 ) -> dict[TableName, dict[str, str]]:
     """Return the columns that statements add to known tables, with their source types.
 
@@ -43,15 +45,20 @@ def added_columns(
     for statement in sorted(set(statements), key=str):
         for addition in read_added_columns(statement.text).added:
             for name in columns:
-                if is_meant(name, (statement.database, statement.schema), addition.table):
+                if is_meant(name, (statement.database, statement.schema), addition.table, families):
                     spelled = {column.casefold(): column for column in columns[name]}
                     for column, result in addition.columns.items():
                         found.setdefault(name, {})[spelled.get(column.casefold(), column)] = result.type
     return found
 
 
-def is_meant(name: TableName, said: Iterable[str | None], written: tuple[str, ...]) -> bool:
-    """Return whether a statement is about a table, by the name in its text and the database its message says beside."""
+def is_meant(name: TableName, said: Sequence[str | None], written: tuple[str, ...], families: TableFamilies) -> bool:
+    """Return whether a statement is about a table, by the name in its text and the database its message says beside.
+
+    The table of a family is meant by statements about its shards.
+    """
+    if families and shards_of(name, families) is not None:
+        return table_in_statement(said, written, families) == name
     if written[-1].casefold() != name.table.casefold():
         return False
     above = {part.casefold() for part in (name.database, name.schema) if part}

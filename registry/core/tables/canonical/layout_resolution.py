@@ -18,6 +18,7 @@ from cdc_contracts.registry.core.schema.message_schemas.table_columns import tab
 from cdc_contracts.registry.core.schema.message_schemas.table_examples import table_in
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumn, ObservedColumns, TableName
 from cdc_contracts.registry.core.tables.canonical.added_columns import DdlStatement, added_columns
+from cdc_contracts.registry.core.tables.canonical.canonical_names import shards_of
 from cdc_contracts.registry.core.tables.canonical.column_types import TEXT, column_type
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED, ColumnLayout, Layouts, TableLayout
 from cdc_contracts.registry.core.values import FORMS
@@ -58,8 +59,9 @@ def resolve_layouts(
         else:
             allowed = list(seen)
         before = before or TableLayout(
-            name, (), (), MESSAGES if contract is None else CONTRACT, tuple(added.get(name, ())), shape
-        )
+            name, (), (), MESSAGES if contract is None else CONTRACT, tuple(added.get(name, ())), shape,
+            shards_of(name, tables.families),
+        )  # fmt: skip
         layouts[name] = _widen(before, allowed, seen, contract)
     return layouts
 
@@ -79,9 +81,12 @@ def resolve_run_layouts(
     columns = {name: [column.name for column in layout.columns] for name, layout in known.items()}
     for name in observed.tables():
         columns[name] = [*columns.get(name, ()), *observed.columns(name)]
-    settled = resolve_layouts(known, tables, observed, added_columns(statements, columns), shape)
+    settled = resolve_layouts(known, tables, observed, added_columns(statements, columns, tables.families), shape)
     changed = {name: layout for name, layout in settled.items() if layout != known.get(name)}
-    bare = {name: TableLayout(name, (), (), MESSAGES, shape=shape) for name in names if name not in settled}
+    bare = {
+        name: TableLayout(name, (), (), MESSAGES, shape=shape, shards=shards_of(name, tables.families))
+        for name in names if name not in settled
+    }  # fmt: skip
     return {name: settled[name] for name in names if name in settled} | changed | bare
 
 
@@ -104,6 +109,19 @@ class LayoutGuess:
         shapes = {name: self.observed.shapes[name]} if name in self.observed.shapes else {}
         observed = ObservedColumns(shapes)
         return resolve_run_layouts(known, self.tables, observed, self.statements, {name}, self.shape)[name]
+
+
+def differing_types(layout: TableLayout, observed: ObservedColumns) -> dict[str, tuple[str, ...]]:
+    """Return the source types of each column that rows of a run had in another type than the table has.
+
+    Its values are text: those of all rows if they disagreed when the column was laid out, else those that do not fit.
+    """
+    seen = observed.columns(layout.name)
+    return {
+        column.name: tuple(sorted({source_type or kind or "" for source_type, kind in seen[column.name]}))
+        for column in layout.columns
+        if any(column_type(*one) != column.type for one in seen.get(column.name, ()))
+    }
 
 
 def _untyped(layout: TableLayout, seen: _Seen) -> list[str]:
@@ -170,4 +188,5 @@ def canonical_table(
     for one in table_mappings(version, table, reading_options):
         kinds = {column: FORMS[form].kind_in(zone) for column, form in one.forms.items()}
         observed.add(name, tuple(ObservedColumn(column, type_, kinds[column]) for column, type_ in table.types.items()))
-    return resolve_layouts({}, TableContracts([table]), observed, {}, shape)[name]
+    contracts = TableContracts([table], families=reading_options.families)
+    return resolve_layouts({}, contracts, observed, {}, shape)[name]

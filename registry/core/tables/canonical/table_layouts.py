@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Final
 
 import pyarrow as pa
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from cdc_contracts.registry.core.common.identifiers import names_beside
+from cdc_contracts.registry.core.common.written_models import Sometimes
 from cdc_contracts.registry.core.stats.observed_columns import TableName
 from cdc_contracts.registry.core.tables.canonical.column_types import read_type, write_type
 
@@ -43,6 +44,8 @@ METADATA: Final = pa.schema([
 the same names, the text of every value that its typed column cannot hold (an invalid date, a column that the layout
 does not have); the typed value is null there. So a null that is in neither is SQL NULL.
 """
+SHARD: Final = pa.schema([pa.field(name, pa.string()) for name in ("_database", "_schema", "_table")])
+"""The columns after METADATA in the table of a sharded family: the source table of the row, as its message names it."""
 _FLAT_METADATA: Final = pa.schema([
     pa.field("_columns", pa.list_(pa.string())) if one.name == "_absent" else one for one in METADATA
 ])  # fmt: skip
@@ -73,7 +76,8 @@ class TableLayout:
     """The columns of a canonical table, in their order, and where they come from: `contract` or `messages`.
 
     `awaited` are columns that a DDL message added and no row had so far: they become columns once one has them.
-    `shape` is one of SHAPES.
+    `shape` is one of SHAPES. `shards` is the pattern of the source tables whose rows the table of a family holds, None
+    if it holds those of one.
     """
 
     name: TableName
@@ -82,11 +86,13 @@ class TableLayout:
     origin: str
     awaited: tuple[str, ...] = ()
     shape: str = NESTED
+    shards: str | None = None
 
     @property
     def metadata(self) -> pa.Schema:
-        """The columns that say what a row is: those of every table of this shape."""
-        return METADATA if self.shape == NESTED else _FLAT_METADATA
+        """The columns that say what a row is: those of every table of this shape, and of which shard it is."""
+        own = METADATA if self.shape == NESTED else _FLAT_METADATA
+        return own if self.shards is None else pa.schema([*own, *SHARD])
 
     @cached_property
     def flat_names(self) -> Mapping[str, str]:
@@ -94,7 +100,7 @@ class TableLayout:
 
         Metadata keeps its names, for a later column must not rename what is written already.
         """
-        return names_beside((column.name for column in self.columns), _FLAT_METADATA.names)
+        return names_beside((column.name for column in self.columns), self.metadata.names)
 
     @property
     def image(self) -> pa.StructType:
@@ -107,7 +113,7 @@ class TableLayout:
         if self.shape == FLAT:
             return pa.schema([*self.metadata, *(pa.field(self.flat_names[one.name], one.type) for one in self.columns)])
         images = [pa.field("before", self.image), pa.field("after", self.image)] if self.columns else []
-        return pa.schema([*METADATA, *images])
+        return pa.schema([*self.metadata, *images])
 
 
 Layouts = Mapping[TableName, TableLayout]
@@ -138,6 +144,7 @@ class RecordedLayout(Struct, frozen=True):
     primary_key: tuple[str, ...]
     origin: str
     awaited: tuple[str, ...] = ()
+    shards: Sometimes[str] = UNSET
 
 
 def write_layout(layout: TableLayout) -> RecordedLayout:
@@ -150,6 +157,7 @@ def write_layout(layout: TableLayout) -> RecordedLayout:
         primary_key=layout.primary_key,
         origin=layout.origin,
         awaited=layout.awaited,
+        shards=UNSET if layout.shards is None else layout.shards,
     )
 
 
@@ -164,10 +172,11 @@ def read_layout(recorded: RecordedLayout, shape: str = NESTED) -> TableLayout:
         origin=recorded.origin,
         awaited=recorded.awaited,
         shape=shape,
+        shards=recorded.shards or None,
     )
 
 
 __all__ = [
-    "FLAT", "METADATA", "NESTED", "SHAPES", "ColumnLayout", "Layouts", "TableLayout", "TableName", "read_layout",
-    "write_layout",
+    "FLAT", "METADATA", "NESTED", "SHAPES", "SHARD", "ColumnLayout", "Layouts", "TableLayout", "TableName",
+    "read_layout", "write_layout",
 ]  # fmt: skip

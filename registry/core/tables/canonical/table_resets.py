@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.stats.observed_columns import TableName
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.tables.canonical.added_columns import is_meant
@@ -101,11 +102,11 @@ class Resets:
         return tuple(sorted({*self.last.values(), *self.highest.values()}, key=repr))
 
 
-def meant_tables(reset: TableReset, names: Iterable[TableName]) -> list[TableName]:
+def meant_tables(reset: TableReset, names: Iterable[TableName], families: TableFamilies) -> list[TableName]:
     """Return the tables that a statement is about: those spelled like it, else those that differ in case alone."""
     if not reset.table:
         return []
-    meant = [name for name in names if is_meant(name, (reset.database, reset.schema), reset.table)]
+    meant = [name for name in names if is_meant(name, (reset.database, reset.schema), reset.table, families)]
     return [name for name in meant if name.table == reset.table[-1]] or meant
 
 

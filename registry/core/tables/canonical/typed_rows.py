@@ -16,11 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.core.contract.table_families import NO_FAMILIES, TableFamilies
 from cdc_contracts.registry.core.engine.native.typed_columns import place_keys, read_texts
 from cdc_contracts.registry.core.engine.write.decoded_rows import UntypedRows
 from cdc_contracts.registry.core.engine.write.placed_images import PlacedImages
 from cdc_contracts.registry.core.stats.observed_columns import TableName
-from cdc_contracts.registry.core.tables.canonical.table_layouts import FLAT, METADATA, TableLayout
+from cdc_contracts.registry.core.tables.canonical.canonical_names import canonical_name
+from cdc_contracts.registry.core.tables.canonical.table_layouts import FLAT, METADATA, SHARD, TableLayout
 from cdc_contracts.registry.core.tables.canonical.typed_values import ReadColumn, read_column
 
 Mask = NDArray[np.bool_]
@@ -28,22 +30,22 @@ Places = NDArray[np.int64]
 
 _NAME: Final = ("database", "schema", "table")
 _SIDES: Final = ("before", "after")
-_RENAMED: Final = {field_name: field_name.removeprefix("_") for field_name in METADATA.names}
+_RENAMED: Final = {field_name: field_name.removeprefix("_") for field_name in (*METADATA.names, *SHARD.names)}
 
 
-def split_by_table(changes: Any) -> Iterator[tuple[TableName, Any]]:
-    """Yield the rows of each table, in their order, by the order of the tables' names.
+def split_by_table(changes: Any, families: TableFamilies = NO_FAMILIES) -> Iterator[tuple[TableName, Any]]:
+    """Yield the rows of each typed table, in their order, by the order of the tables' names.
 
     The rows are those of `changes/` or `UntypedRows`, and so are the parts. Rows that name no table are those of a
-    table without a name.
+    table without a name; those of all shards of a family are of one table, which comes where its first shard does.
     """
     columns = changes.columns if isinstance(changes, UntypedRows) else changes
     if not len(columns):
         return
     alike = isinstance(changes, UntypedRows) and changes.of_one_table
-    codes = np.zeros(0, np.int64) if alike else _codes_of_tables(columns)
+    codes = np.zeros(0, np.int64) if alike else _join_shards(columns, _codes_of_tables(columns), families)
     if _are_alike(codes):
-        yield _name_of(columns), changes
+        yield canonical_name(_name_of(columns), families), changes
         return
     order = np.argsort(codes, kind="stable")
     ordered = columns.take(pa.array(order))
@@ -51,13 +53,13 @@ def split_by_table(changes: Any) -> Iterator[tuple[TableName, Any]]:
     for start, end in zip([0, *cuts.tolist()], [*cuts.tolist(), len(order)], strict=True):
         rows = ordered.slice(start, end - start)
         if isinstance(changes, UntypedRows):
-            yield _name_of(rows), UntypedRows(rows, changes.images.select(order[start:end]))
+            yield canonical_name(_name_of(rows), families), UntypedRows(rows, changes.images.select(order[start:end]))
         else:
-            yield _name_of(rows), rows
+            yield canonical_name(_name_of(rows), families), rows
 
 
 def count_by_table(changes: pa.RecordBatch | UntypedRows) -> Counter[TableName]:
-    """Return the number of rows of each table, by the table name of its layout."""
+    """Return the number of rows of each source table."""
     columns = changes.columns if isinstance(changes, UntypedRows) else changes
     alike = isinstance(changes, UntypedRows) and changes.of_one_table
     codes = np.zeros(0, np.int64) if alike else _codes_of_tables(columns)
@@ -65,8 +67,8 @@ def count_by_table(changes: pa.RecordBatch | UntypedRows) -> Counter[TableName]:
         return Counter({_name_of(columns): len(columns)} if len(columns) else {})
     _, firsts, counts = np.unique(codes, return_index=True, return_counts=True)
     totals = Counter[TableName]()
-    for name, count in zip(columns.select(_NAME).take(pa.array(firsts)).to_pylist(), counts.tolist(), strict=True):
-        totals[TableName.of(*name.values())] += count
+    for name, count in zip(_names_at(columns, firsts), counts.tolist(), strict=True):
+        totals[name] += count
     return totals
 
 
@@ -80,6 +82,21 @@ def _codes_of_tables(changes: pa.RecordBatch) -> NDArray[np.int64]:
         ranks = np.array([rank[text] for text in known], np.int64)
         codes = codes * len(known) + ranks[column.indices.to_numpy(zero_copy_only=False)]
     return codes
+
+
+def _join_shards(changes: pa.RecordBatch, codes: NDArray[np.int64], families: TableFamilies) -> NDArray[np.int64]:
+    """Return a code of the typed table of each row, given one of its source table: shards get that of their first."""
+    if not families:
+        return codes
+    _, firsts, tables = np.unique(codes, return_index=True, return_inverse=True)
+    typed: dict[TableName, int] = {}
+    numbers = [typed.setdefault(canonical_name(name, families), len(typed)) for name in _names_at(changes, firsts)]
+    return np.array(numbers, np.int64)[tables]
+
+
+def _names_at(changes: pa.RecordBatch, rows: NDArray[np.int64]) -> Iterator[TableName]:
+    for name in changes.select(_NAME).take(pa.array(rows)).to_pylist():
+        yield TableName.of(*name.values())
 
 
 def _are_alike(codes: NDArray[np.int64]) -> bool:

@@ -35,6 +35,9 @@ _ABOUT: Final[Mapping[str, str]] = MappingProxyType({
     "_absent": "Columns that an image does not have, such as after.note.",
     "_columns": "The source columns that the image has: NULL in another one means that it was not sent.",
     "_raw": "The text of each value that its column cannot hold, by the name of the column.",
+    "_database": "The database of the shard that the row is of.",
+    "_schema": "The schema of the shard.",
+    "_table": "The table that is the shard.",
     "before": "The row before the change.",
     "after": "The row after the change.",
 })  # fmt: skip
