@@ -141,8 +141,9 @@ def test_no_proposed_range_says_what_is_not_so(joined):
 @each
 def test_the_proposed_file_quarantines_no_message_that_the_options_of_its_run_read(joined):
     values, joint = values_in(joined)
-    left_open = {offset for offset in range(len(values)) if proposed(joined).find(TOPIC, 0, offset, None) is None}
-    refused = quarantined(open_ranges(CATALOGUE, proposed(joined), options_for(joined)), values)
+    versions = proposed(joined)
+    left_open = {offset for offset in range(len(values)) if versions.find(TOPIC, 0, offset, None) is None}
+    refused = quarantined(open_ranges(CATALOGUE, versions, options_for(joined)), values)
     alone = set()
     for capture, start, end in zip(joined, (0, joint), (joint, len(values)), strict=True):
         stated = replace(options_for(joined), parameters=all_options(capture))
