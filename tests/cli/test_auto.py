@@ -175,6 +175,7 @@ def both_codes(here, messages):
     return main(["detect", capture]), audited
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("messages", "codes"),
     [
