@@ -1,6 +1,7 @@
 """What a default run takes of long tests: some of their cases (the mark `one_in(n)`), and a part of a case (`part`).
 
-Of the cases it takes one in n, and at least one of every subject. Which cases and parts these are rotates with the
+Of the cases it takes one in n, and at least one of every subject, unless cases are as long as their test is similar for
+all subjects (`one_in(n, any_subject=True)`). Which cases and parts these are rotates with the
 commit, so that the versions of a subject take turns: one case of every version in every run would take more than a
 minute longer. The run prints the seed, and `CDC_CONTRACTS_SEED` chooses what another run takes.
 """
@@ -94,7 +95,8 @@ def sample(items: Iterable[pytest.Item], turn: int) -> Sampled:
         share = item.get_closest_marker("one_in")
         if share is not None and item.get_closest_marker("nightly") is None:
             test = item.nodeid.partition("[")[0]
-            cases.setdefault(test, (share.args[0], {}))[1][item.nodeid] = version_of(item)
+            version = None if share.kwargs.get("any_subject") else version_of(item)
+            cases.setdefault(test, (share.args[0], {}))[1][item.nodeid] = version
     return {test: (choose(found, share, turn), set(found)) for test, (share, found) in cases.items()}
 
 

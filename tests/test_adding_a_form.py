@@ -59,22 +59,8 @@ def test_a_form_is_one_file_and_the_pages_are_written_from_it(tree):
     assert [name for name in changed(tree) if "/forms/" not in name] == ["docs/vocabulary.md"]
     page = (tree / "docs" / "vocabulary.md").read_text(encoding="utf-8")
     assert "`epoch-seconds.text` | An instant as text of seconds" in page
-    run(
-        tree,
-        [sys.executable, "-m", "pytest", "-n0", "tests/registry/values/test_form_cases.py", "-k", "epoch-seconds.text"],
-    )
-    run(
-        tree,
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-n0",
-            "tests/registry/values/test_form_agreement.py",
-            "-k",
-            "epoch-seconds.text",
-        ],
-    )
+    files = [f"tests/registry/values/{name}.py" for name in ("test_form_cases", "test_form_agreement")]
+    run(tree, [sys.executable, "-m", "pytest", "-n0", *files, "-k", "epoch-seconds.text"])
 
 
 @pytest.mark.skipif(native_library() is None, reason="no native part was compiled here, or it is switched off")

@@ -100,7 +100,7 @@ def test_a_slice_begins_with_the_test_of_its_seed_and_fails_with_it(run_brief, b
     assert ("brief: FAILED with exit code 1 after " in results) is not passes
 
 
-@pytest.mark.parametrize("first", ["passes", "fails"])
+@pytest.mark.parametrize("first", [pytest.param("passes", marks=pytest.mark.nightly), "fails"])
 def test_a_slice_stops_a_test_that_goes_on_with_all_that_it_started(run_brief, tmp_path, monkeypatch, first):
     monkeypatch.setenv(VARIABLE, "0")
     (tmp_path / "test_endless.py").write_text(ENDLESS.format(holds=first == "passes"))

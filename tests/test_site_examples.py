@@ -76,6 +76,7 @@ def test_the_commands_and_options_that_prose_names_exist(page):
     assert [(call, words) for call in inline_calls(page) if (words := unknown_words(call))] == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("page", CARRIED_OUT, ids=NAMES.get)
 def test_a_page_shows_what_is_printed(page, tmp_path, monkeypatch, capsysbinary):
     monkeypatch.chdir(tmp_path)

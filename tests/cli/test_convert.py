@@ -92,6 +92,7 @@ def test_the_options_are_those_that_the_conversion_knows():
     assert [one.value for one in Frame] == [one.value for one in Framing]
 
 
+@pytest.mark.one_in(4, any_subject=True)
 @pytest.mark.parametrize("version", OF_JSON, ids=str)
 def test_messages_of_every_json_version_come_back_to_the_digit(version, here):
     written = [one.value for one in find_samples(version).messages]

@@ -35,6 +35,7 @@ def run_limited(kilobytes, *arguments):
     return done.returncode, done.stderr
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kilobytes", [30_000, 60_000, 150_000, 200_000, 250_000, 300_000, 350_000, 400_000])
 def test_too_little_memory_is_exit_3_and_said(file, kilobytes):
     call = ["audit", "file", file, "--contract", "dts/canal@2", "--engine", "local"]

@@ -72,6 +72,7 @@ def test_it_is_shown_when_a_member_is_required(capsys):
 JSON_VERSIONS = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]
 
 
+@pytest.mark.one_in(5, any_subject=True)
 @pytest.mark.parametrize("version", JSON_VERSIONS, ids=lambda version: version.reference)
 def test_a_member_that_some_sample_needs_is_not_reported_as_dispensable(version, capsys):
     reported = json.loads(shown(capsys, version.reference, "--json"))
@@ -91,7 +92,7 @@ def test_a_member_that_some_sample_needs_is_not_reported_as_dispensable(version,
     assert refused == set()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6, any_subject=True)
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_every_contract_can_be_explained(reference, capsys):
     out = shown(capsys, reference)

@@ -21,7 +21,7 @@ from cdc_contracts.spark_checks.engines.stopping import Stop
 ROOT = Path(__file__).parents[2]
 STOPPED = Path(__file__).parents[1] / "stopped_command.py"
 CONTRACT = "oms-community/canal@2"
-POINTS = int(os.environ.get("CDC_SIGNAL_POINTS", "5"))
+POINTS = int(os.environ.get("CDC_SIGNAL_POINTS", "3"))
 FIRST = 20
 """Calls of functions until a process takes signals: those that set them up."""
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}

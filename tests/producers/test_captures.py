@@ -67,7 +67,7 @@ def test_there_is_a_capture_of_each_option_set_of_each_run():
     assert list_captures() == sorted(capture for run in list_runs() for capture in run.captures())
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @each_of_contracts
 def test_the_contract_of_a_release_is_detected(capture, reference):
     found = cdc.detect(values_of(read_records(capture)))
@@ -77,7 +77,7 @@ def test_the_contract_of_a_release_is_detected(capture, reference):
         assert (found.verdict, found.contract) == ("certain", reference)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @each_of_contracts
 def test_no_message_is_quarantined_without_table_contracts(capture, reference):
     values = values_of(read_records(capture))
@@ -92,7 +92,7 @@ def test_no_message_is_quarantined_without_table_contracts(capture, reference):
     assert decoded.control.num_rows == rows.count(0)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @each_of_contracts
 def test_rows_are_those_of_the_database_but_for_known_differences(capture, reference):
     assert unknown_differences(capture, read_records(capture), reference) == []
@@ -155,7 +155,7 @@ def test_a_schema_block_is_beside_the_message_without_it(capture):
     ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @each([capture for capture in CAPTURES if capture.product == "debezium"])
 def test_kafka_keys_name_the_key_columns_that_the_tables_of_the_database_have(capture):
     """A table without a primary key has that of its unique index, or none."""

@@ -13,6 +13,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.generate.event_streams import row_stream
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.validate.validation_context import Undetected
+from cdc_contracts.spark_checks import detecting
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.inputs.file_inputs import read_files
@@ -280,7 +281,7 @@ def decode_undeclared(engine, path, out):
 
 @pytest.mark.parametrize("reference", ["dts/canal@1", pytest.param("dts/canal@2", marks=pytest.mark.nightly)])
 def test_updates_are_read_by_the_version_that_the_chains_of_their_keys_prove(engine, tmp_path, reference):
-    updates = [value for value in rendered(reference, 4_000) if b'"type":"UPDATE"' in value]
+    updates = [value for value in rendered(reference, 1_500) if b'"type":"UPDATE"' in value]
     path = write_lines(tmp_path / "updates.jsonl", updates)
     decoded = decode_undeclared(engine, path, tmp_path / "out")
     declared = decode_lines(engine, path, tmp_path / "declared", reference)
@@ -290,23 +291,24 @@ def test_updates_are_read_by_the_version_that_the_chains_of_their_keys_prove(eng
     assert declared.report.ledger.conforming == len(updates)
 
 
-def test_nothing_is_published_where_a_record_proves_the_sample_wrong(engine, tmp_path):
+def test_nothing_is_published_where_a_record_proves_the_sample_wrong(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr(detecting, "ENOUGH", 200)
     other = [value for value in rendered("dts/canal@1", 300, seed=3) if b'"type":"DELETE"' in value]
-    lines = [*rendered("dts/canal@2", 3_000), *other, *rendered("dts/canal@2", 6_000, seed=2)]
+    lines = [*rendered("dts/canal@2", 300), *other, *rendered("dts/canal@2", 600, seed=2)]
     decoded = decode_undeclared(engine, write_lines(tmp_path / "a.jsonl", lines), tmp_path / "out")
     assert decoded.report.verdict == "inconclusive"
-    assert "the sample supports dts/canal@2, offset 3000 is proven to be dts/canal@1" in decoded.withheld
+    assert "the sample supports dts/canal@2, offset 300 is proven to be dts/canal@1" in decoded.withheld
     assert not (tmp_path / "out" / "_runs").exists()
 
 
 def test_dialects_that_take_turns_are_decoded_side_by_side_in_the_order_of_their_offsets(engine, tmp_path):
-    pairs = zip(rendered("dts/canal@2", 900), rendered("oms/default@1", 900), strict=True)
+    pairs = zip(rendered("dts/canal@2", 300), rendered("oms/default@1", 300), strict=True)
     path = write_lines(tmp_path / "a.jsonl", [value for pair in pairs for value in pair])
     decoded = decode_undeclared(engine, path, tmp_path / "out")
     rows = read_table(tmp_path / "out", "changes")
     assert decoded.withheld is None
     assert [(row["offset"], row["contract"].partition("@")[0]) for row in rows] == [
-        (offset, ("dts/canal", "oms/default")[offset % 2]) for offset in range(1_800)
+        (offset, ("dts/canal", "oms/default")[offset % 2]) for offset in range(600)
     ]
 
 

@@ -198,11 +198,11 @@ def baseline_of(tmp_path_factory):
 
 @pytest.mark.parametrize("most", [1, 5, 5000])
 @pytest.mark.parametrize("block", range(4))
-def test_every_command_comes_to_the_verdict_that_sets_of_findings_give(most, block, monkeypatch, baseline_of):
+def test_every_command_comes_to_the_verdict_that_sets_of_findings_give(most, block, monkeypatch, baseline_of, part):
     monkeypatch.setattr(tallies, "MOST_FINDINGS", most)
     monkeypatch.setattr(tallies, "MOST_FAULTS", most)
-    draw = Random(100 * most + block)
-    for case in range(60):
+    for case in part(range(60), 3):
+        draw = Random(f"{most} {block} {case}")
         fail_on, again = draw.choice(THRESHOLDS), draw.choice(THRESHOLDS)
         messages = messages_of(draw, "a")
         earlier = messages_of(draw, "a") if draw.random() < 0.5 else draw.sample(messages, len(messages) // 2)
@@ -246,7 +246,7 @@ def many(tables, name="unknown-enum"):
     return total
 
 
-def test_drift_in_one_new_table_beyond_all_that_are_kept_is_new(monkeypatch, baseline_of):
+def test_drift_in_one_new_table_beyond_all_that_are_kept_is_new(monkeypatch, baseline_of, part):
     monkeypatch.setattr(tallies, "MOST_FINDINGS", 500)
     known = baseline_of(report_of(many(500), "a", "error"))
     same = leave_out_known(report_of(many(500), "a", "error"), known)

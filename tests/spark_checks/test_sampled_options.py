@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from option_messages import TABLE, message, options_of
+from option_messages import CONTRACT, TABLE, message, options_of
 from producing import produce
 from record_batches import batch_of_values
 from topics import CATALOGUE
@@ -110,7 +110,7 @@ def test_a_message_that_no_value_left_by_the_sample_reads_is_quarantined(decode,
     values = [message("string", marks="bytes") for _ in range(4000)]
     values[1000] = message("string", marks="hex").replace(b"0aff", b"0af")  # no Base64, and no hex of whole bytes
     values[1001] = message("string", marks="base64-url-safe")
-    code, report = decode(values)
+    code, report = decode(values, "--contract", CONTRACT)
     assert code == 1
     assert report["ledger"]["quarantined"] == 2
     assert not {1000, 1001} & rows_of(tmp_path).keys()
@@ -119,7 +119,7 @@ def test_a_message_that_no_value_left_by_the_sample_reads_is_quarantined(decode,
 def test_a_message_outside_the_sampled_options_is_quarantined_and_not_read_otherwise(decode, tmp_path):
     values = [message("string") for _ in range(4000)]
     values[1000] = message("precise")  # between the beginning, the middle and the end
-    code, report = decode(values)
+    code, report = decode(values, "--contract", CONTRACT)
     assert code == 1
     assert [(one["rule"], one["path"], one["count"]) for one in report["findings"] if one["severity"] == "error"] == [
         ("D07.decimal-text", "/after/price", 1)
@@ -209,7 +209,7 @@ def test_ranges_with_options_are_typed_across_the_change(decode, tmp_path):
 def test_a_replay_reads_by_the_options_of_its_runs_unless_told_otherwise(decode, tmp_path, capsys):
     values = [message("string") for _ in range(4000)]
     values[1000] = message("double")
-    decode(values)
+    decode(values, "--contract", CONTRACT)
     replay = ["replay", "quarantine", "out", "--tables", "orders.yaml", "--engine", "local"]
     assert main(replay) == 1
     assert 1000 not in prices(tmp_path)

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,13 @@ FILES = {
 V1, V2 = CONTRACTS / "dts/canal/v1/contract.yaml", CONTRACTS / "dts/canal/v2/contract.yaml"
 
 
+@cache
+def schema_of(name):
+    return FILE_SCHEMAS[name]()
+
+
 def takes(name, document):
-    return Draft202012Validator(FILE_SCHEMAS[name]()).is_valid(document)
+    return Draft202012Validator(schema_of(name)).is_valid(document)
 
 
 def read(file):
@@ -48,7 +54,7 @@ def test_the_files_are_what_the_models_say():
 
 @pytest.mark.parametrize("name", FILE_SCHEMAS)
 def test_every_key_is_explained(name):
-    schema = FILE_SCHEMAS[name]()
+    schema = schema_of(name)
     Draft202012Validator.check_schema(schema)
     objects = [one for one in subschemas(schema) if "properties" in one and "additionalProperties" in one]
     assert [key for one in objects for key, below in one["properties"].items() if not below.get("description")] == []
