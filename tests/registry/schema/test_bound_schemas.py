@@ -59,7 +59,7 @@ def terms_of(table, **parameters):
 @cache
 def validators(version):
     schema = json.loads(json.dumps(bound_schema(version, TABLE, ReadingOptions())))
-    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema_rs.meta.validate(schema)
     return jsonschema.Draft202012Validator(schema), jsonschema_rs.Draft202012Validator(schema)
 
 
