@@ -150,7 +150,9 @@ def tallies_of(version: Version, records: Sequence[Record], draw: Random) -> lis
     tasks: list[list[list[Record]]] = [[] for _ in range(TASKS)]
     for place in range(PARTITIONS):
         mine = [one for one in records if one[0] == place]
-        for start, stop in pairwise((0, *sorted(draw.sample(range(1, len(mine)), CUTS)), len(mine))):
+        for start, stop in pairwise(
+            (0, *sorted(draw.sample(range(1, len(mine)), min(CUTS, len(mine) - 1))), len(mine))
+        ):
             draw.choice(tasks).append(mine[start:stop])
     tallies = []
     for parts in tasks:
