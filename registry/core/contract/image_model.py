@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -114,13 +114,6 @@ class Images(Document):
     def non_column_members(self, pointer: str) -> frozenset[str]:
         """Return the members of an image that its contract says are no columns."""
         return self._non_column_members.get(pointer, frozenset())
-
-    def optional_pointers(self) -> Iterator[str]:
-        """Yield the images that may be missing: an empty object there is no row, unless another image completes it."""
-        for sides in self._by_op.values():
-            for side in (sides.before, sides.after) if sides else ():
-                if side is not None and side.optional and side.completed_from is None:
-                    yield side.at
 
     def pointers(self) -> tuple[str, ...]:
         """Return every place where some op has an image, in order of first mention."""

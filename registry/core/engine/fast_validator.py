@@ -226,10 +226,13 @@ class FastValidator:
 
     @cached_property
     def _told_empty(self) -> frozenset[str]:
-        """The images of which it counts whether a row has a column: those of changed columns, and those optional."""
+        """The images of which it counts whether a row has a column: those of changed columns, and those of one row.
+
+        An empty object is no row in any op that does not complete it, whatever it is in another.
+        """
         meanings = [validator.meaning for validator in self._validators]
         empty = (at for meaning in meanings for at in reads_of(meaning).empty_rows)
-        return frozenset(empty).union(*(meaning.images.optional_pointers() for meaning in meanings))
+        return frozenset(empty).union(*(one.images.pointers() for one in meanings if one.images.hold_one_row))
 
     @cached_property
     def _validated_messages(self) -> frozenset[int] | None:

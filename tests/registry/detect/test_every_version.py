@@ -9,7 +9,7 @@ from detected_topics import detect_messages, sampled
 from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 
 CATALOGUE = shipped_catalogue()
-MESSAGES = 500 if os.environ.get("CDC_CONTRACTS_FOREIGN") == "all" else 200
+MESSAGES = 500 if os.environ.get("CDC_CONTRACTS_FOREIGN") == "all" else 120
 
 # What hundreds of messages of mixed ops tell, by the documents: the verdict, the contract named first, and the others that
 # read every message alike. Written from the catalogue, not from what the code says.

@@ -21,10 +21,10 @@ from cdc_contracts.registry.core.validate.validation_context import Undetected
 
 
 def long_history(seed):
-    """A topic of some 6,000 changes, whose producers switch once, in each partition or in all at once."""
+    """A topic of some 3,000 changes, whose producers switch once, in each partition or in all at once."""
     draw = Random(f"long {seed}")
     first, second = draw.sample((DTS_1, DTS_2), 2)
-    shape = linked(draw, random_shape(draw, first, changes=6_000))
+    shape = linked(draw, random_shape(draw, first, changes=3_000))
     delivery = replace(shape.delivery, gone=0.0)
     shape = replace(shape, source=replace(shape.source, states=None, load=None), delivery=delivery)
     return make_history(replace(shape, switch=Switch(second, draw.choice((WHOLE, PARTITION)))), seed)

@@ -98,7 +98,7 @@ def test_both_paths_agree_on_messages_without_any_member_of_the_envelope(
     reference, kind, part, setting, options, monkeypatch
 ):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", setting)
-    values = part(messages_of(reference), 8)
+    values = part(messages_of(reference), 24)
     validation = open_validation(catalogue_of(kind), reference, options)
     mixed = random.Random(reference + setting).sample(values, len(values))
     found = unlike_columns(validation, mixed, Kernel(validation))

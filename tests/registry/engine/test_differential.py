@@ -98,7 +98,7 @@ def test_both_paths_agree_on_every_sample_of_every_contract(subject, reading_opt
     ]
     if SOME:  # other subjects' samples are mostly refused alike: a few of each will do
         foreign = foreign[zlib.crc32(f"{subject} {reading_options}".encode()) % FOREIGN :: FOREIGN]
-    values = [*part(own, 2), *foreign]
+    values = [*part(own, 5), *part(foreign, 3)]
     references = [subject, *(version.reference for version in CATALOGUE.versions(subject))]
     validations = [open_validation(CATALOGUE, reference, terms_of(reading_options)) for reference in references]
     expected = [by_reference(validations, value) for value in values]
@@ -124,7 +124,7 @@ def test_both_paths_agree_on_every_sample_of_every_contract(subject, reading_opt
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_paths_agree_on_every_kind_of_mutation_of_the_samples(version, part, tally):
-    values = part(mutants(version), 3)
+    values = part(mutants(version), 7)
     reading_options = terms_of("with tables") if version.meaning.columns.types == "none" else terms_of("with a zone")
     validations = [
         open_validation(CATALOGUE, reference, reading_options) for reference in (version.subject, version.reference)
@@ -144,8 +144,8 @@ def test_both_paths_agree_on_every_kind_of_mutation_of_the_samples(version, part
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
-def test_both_paths_agree_on_mutations_that_another_subject_is_asked_for(version, tally):
-    values = mutants(version)[::12]
+def test_both_paths_agree_on_mutations_that_another_subject_is_asked_for(version, part, tally):
+    values = part(mutants(version), 37)
     others = [subject for subject in SUBJECTS if subject != version.subject]
     found = []
     for place, subject in enumerate(others):
@@ -166,8 +166,8 @@ def test_both_paths_agree_on_a_stream_in_which_some_messages_are_broken(version,
     """Here records are alike in everything but their values: what was said of one is said of many."""
     draw = random.Random(7)
     renderer, wire = Renderer(version, ReadingOptions()), open_transport(version, ReadingOptions())
-    values = list(renderer.render_all(row_stream(11, 40 if SOME else 400, snapshot=15, controls=30)))
-    values += list(renderer.render_all(row_stream(12, 20 if SOME else 200, fractions=False)))
+    values = list(renderer.render_all(row_stream(11, 24 if SOME else 400, snapshot=9, controls=9)))
+    values += list(renderer.render_all(row_stream(12, 12 if SOME else 200, fractions=False)))
     for place in range(0, len(values), 12):
         message = wire.open(values[place])
         menu = list(mutate(message, AnnotatedMessage(version, message, few=draw)))

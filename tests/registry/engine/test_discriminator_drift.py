@@ -13,9 +13,9 @@ from cdc_contracts.registry.core.message.transport import open_transport
 
 EACH = 10
 """Messages with one drift: more than are asked for one by one whether another subject claims them."""
-MANY = 160
+MANY = 80
 """Messages of a batch whose cost is counted; one like it comes before."""
-FEW = MANY // 10
+FEW = 16
 """Messages of a batch that may be looked at one by one: the first of each kind."""
 SPELLINGS = [
     (version, written)
@@ -24,7 +24,7 @@ SPELLINGS = [
     if written == "as usual" or open_transport(version, PLAIN).transport == "json"
 ]
 """An Avro record has no escapes."""
-PARTS, TEXT_PARTS = 10, 24
+PARTS, TEXT_PARTS = 20, 48
 """A default run tries one in so many drifts of a version, and of the texts that others ask for."""
 
 

@@ -52,7 +52,7 @@ def is_number(token: str) -> bool:
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", FORMS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_a_column_reads_as_each_of_its_values_alone(name: str, data: st.DataObject) -> None:
     form = FORMS[name]

@@ -11,7 +11,7 @@ from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.parse import batch_parser
 from cdc_contracts.registry.core.stats.tally import Tally
 
-IDS = 24
+IDS = 12
 KEPT = 3
 
 

@@ -165,7 +165,7 @@ def keys_of(value: str, others: tuple[str, ...]) -> Iterator[bytes | None]:
 @pytest.mark.one_in(2)
 @native
 @pytest.mark.parametrize("kind", VALUES)
-def test_a_key_is_that_of_its_row_where_its_values_are_written_alike(kind, native, monkeypatch):
+def test_a_key_is_that_of_its_row_where_its_values_are_written_alike(kind, native, part, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
     values = VALUES[kind]
     pairs = [
@@ -174,7 +174,7 @@ def test_a_key_is_that_of_its_row_where_its_values_are_written_alike(kind, nativ
         for value in values
         for key in keys_of(value, values)
     ]  # fmt: skip
-    assert disagreements(open_debezium(), pairs) == []
+    assert disagreements(open_debezium(), part(pairs, 3)) == []
 
 
 def disagreements(validation: ValidationContext, pairs: list[Pair]) -> list[str]:
@@ -265,11 +265,11 @@ OTHERS = [
 @pytest.mark.one_in(2)
 @native
 @pytest.mark.parametrize("reference", OTHERS)
-def test_contracts_that_place_rows_otherwise_read_kafka_keys_too(reference, native, monkeypatch):
+def test_contracts_that_place_rows_otherwise_read_kafka_keys_too(reference, native, part, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
     options = ReadingOptions(parameters={"timestamp_zone": "+08:00"}, table="shop.orders")
     validation = open_validation(catalogue_with_keys(reference, ""), reference, options)
-    values = rendered(reference, 24, seed=3, snapshot=3, reading_options=options)
+    values = part(rendered(reference, 24, seed=3, snapshot=3, reading_options=options), 4)
     pairs: list[Pair] = [
         (value, None if key is None else json.dumps(key).encode())
         for value in values

@@ -82,7 +82,7 @@ def messages(version, texts) -> list[bytes]:
     ],
     ids=str,
 )
-def test_a_local_time_that_is_no_single_instant_is_kept_as_sent(version, zone, told, native, monkeypatch):
+def test_a_local_time_that_is_no_single_instant_is_kept_as_sent(version, zone, told, native, part, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
     expected, repeats = PLACES[zone], 40  # enough of each for the native part
     texts = [text for text in expected for _ in range(repeats)]
@@ -97,7 +97,8 @@ def test_a_local_time_that_is_no_single_instant_is_kept_as_sent(version, zone, t
         if finding.rule == "D07.no-single-instant"
     )
     assert noted == repeats * sum(instant is None for instant in expected.values())
-    for text, fast, value in zip(texts, by_fast_path(FastValidator(validation), values), values, strict=True):
+    validated = zip(texts, by_fast_path(FastValidator(validation), values), values, strict=True)
+    for text, fast, value in part(validated, 9):
         reference = by_reference([validation], value)[0]
         assert shown(fast) == shown(reference)
         assert fast.outcome == "conforming"

@@ -25,6 +25,7 @@ from rule_violations import breaker_of, pairs_of, scope_of
 from sample_mutants import SOME, AnnotatedMessage, mutants, mutate
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.engine.messages import message_validator, value_readings
 from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.generate.event_streams import row_stream
 from cdc_contracts.registry.core.generate.rendering import Renderer
@@ -75,9 +76,9 @@ def streamed(version, *, broken: int) -> list[bytes]:
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_a_message_alone_is_judged_and_read_as_by_the_reference(version, reading_options, part):
     others = [value for reference, found in samples().items() if reference != version.reference for _, value in found]
-    own = part((value for _, value in samples()[version.reference]), 3)
-    values = [None, *own, *part(others, 600), *part(mutants(version), 18), *part(streamed(version, broken=6), 12)]
-    references = dict.fromkeys([version.subject, version.reference])
+    own = part((value for _, value in samples()[version.reference]), 7)
+    values = [None, *own, *part(others, 1501), *part(mutants(version), 49), *part(streamed(version, broken=6), 31)]
+    references = part((version.subject, version.reference), 2)
     options = terms_of(reading_options)
 
     found = [one for name in references for one in differences(open_validation(CATALOGUE, name, options), values)]
@@ -126,10 +127,10 @@ def test_a_member_of_any_kind_in_any_place_is_judged_as_by_the_reference(version
     ]
     values = [
         value
-        for message, parts, kind in part(members, 31)
+        for message, parts, kind in part(members, 97)
         if (value := written(validation.wire, replaced(message, parts, kind)))
     ]
-    assert values
+    assert values or validation.wire.transport == "avro"  # a record holds few of them
 
     found = differences(validation, values)
 
@@ -141,7 +142,7 @@ def test_a_member_of_any_kind_in_any_place_is_judged_as_by_the_reference(version
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_a_good_message_and_one_that_breaks_a_rule_keep_their_verdicts_whichever_comes_first(version, first, part):
     found = []
-    for rule in part((*version.meaning.rules, *version.meaning.notes), 3):
+    for rule in part((*version.meaning.rules, *version.meaning.notes), 7):
         goods, broken = pairs_of(version, breaker_of(rule))
         values = [*goods, *broken[:24]] if first == "good" else [*broken[:24][::-1], *goods[::-1]]
         found += differences(scope_of(version.reference), values)
@@ -172,7 +173,7 @@ def test_a_value_beyond_its_type_is_told_from_one_within_whichever_comes_first()
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_most_messages_of_a_stream_repeat_a_verdict(version, monkeypatch):
-    values = list(Renderer(version, ReadingOptions()).render_all(row_stream(22, 200)))
+    values = list(Renderer(version, ReadingOptions()).render_all(row_stream(22, 80)))
     validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
     validator = MessageValidator(validation)
     for value in values:
@@ -188,12 +189,10 @@ def test_most_messages_of_a_stream_repeat_a_verdict(version, monkeypatch):
     outcomes = {validator.validate(value, decodes=True).verdict.outcome for value in values}
 
     assert outcomes <= {"conforming", "control"}
-    assert len(asked) <= len(values) // 20
+    assert len(asked) <= len(values) // 8
 
 
 def test_threads_that_share_a_validator_get_what_one_gets_alone(monkeypatch):
-    from cdc_contracts.registry.core.engine.messages import message_validator, value_readings
-
     for module, name in (
         (message_validator, "_MOST_KINDS"),
         (message_validator, "_MOST_VERDICTS"),
@@ -208,7 +207,7 @@ def test_threads_that_share_a_validator_get_what_one_gets_alone(monkeypatch):
     failures: list[Any] = []
 
     def work(seed: int) -> None:
-        places = list(range(len(values))) * 3
+        places = list(range(len(values)))
         random.Random(seed).shuffle(places)
         try:
             for place in places:
@@ -232,11 +231,12 @@ def test_threads_that_share_a_validator_get_what_one_gets_alone(monkeypatch):
     assert failures == []
 
 
-def test_what_is_remembered_is_bounded():
+def test_what_is_remembered_is_bounded(monkeypatch):
+    monkeypatch.setattr(message_validator, "_MOST_KINDS", 20)
     version = CATALOGUE.version("dts/canal@2")
     validator = MessageValidator(open_validation(CATALOGUE, version.reference, ReadingOptions()))
     (value,) = Renderer(version, ReadingOptions()).render_all(row_stream(23, 1))
-    for number in range(2_500):
+    for number in range(25):
         message = value.replace(b'"orders"', f'"orders_{number}"'.encode())
         assert validator.validate(message, decodes=True).table == f"shop.orders_{number}"
-    assert len(validator._kinds) <= 2_000
+    assert len(validator._kinds) <= 20

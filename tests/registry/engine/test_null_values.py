@@ -64,7 +64,7 @@ def test_a_null_value_is_the_deletion_of_the_row_that_its_key_names(value, key, 
 
 @pytest.mark.parametrize("native", ["off", "eager"])
 @pytest.mark.parametrize("tables", [(), (ORDERS,)], ids=["untyped", "typed"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(drawn=st.lists(st.sampled_from(READ), max_size=12), repeats=st.sampled_from([1, 30]))
 def test_both_paths_write_and_count_the_same_in_any_order(native, tables, drawn, repeats):
     contracts = TableContracts([parse_table_contract(one, "orders") for one in tables])

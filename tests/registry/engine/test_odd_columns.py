@@ -29,17 +29,18 @@ def types_in(version):
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("tables", [False, True], ids=["by itself", "with tables"])
 @pytest.mark.parametrize("version", JSON_VERSIONS, ids=str)
-def test_both_paths_agree_on_columns_that_hold_arrays_and_objects(version, tables):
+def test_both_paths_agree_on_columns_that_hold_arrays_and_objects(version, tables, part):
     options = {"tables": all_tables()} if tables else {}
+    references = part((version.subject, version.reference), 2)
 
-    found = disagreements(version, with_odd_columns(version, EACH), options)
+    found = disagreements(references, part(with_odd_columns(version, EACH), 5), options)
 
     assert not found, report(found)
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("version", [version for version in JSON_VERSIONS if types_in(version)], ids=str)
-def test_both_paths_agree_on_maps_of_types_that_cannot_be_read(version):
+def test_both_paths_agree_on_maps_of_types_that_cannot_be_read(version, part):
     wire = open_transport(version, PLAIN)
     messages = [wire.open(value) for value in rendered(version.reference, EACH, seed=9)]
     places = [split_pointer(at) for at in types_in(version)]
@@ -50,14 +51,14 @@ def test_both_paths_agree_on_maps_of_types_that_cannot_be_read(version):
         if isinstance(get(message, place[:-1]), dict)
     ]
 
-    found = disagreements(version, values, {})
+    found = disagreements(part((version.subject, version.reference), 2), part(values, 5), {})
 
     assert not found, report(found)
 
 
-def disagreements(version, values, options):
+def disagreements(references, values, options):
     found = []
-    for reference in (version.subject, version.reference):
+    for reference in references:
         validation = scope_of(reference, **options)
         expected = [by_reference([validation], value)[0] for value in values]
         found += differences(FastValidator(validation), values, expected)

@@ -75,7 +75,7 @@ OPTIONS = {"alone": ReadingOptions(show_values=True), "with tables": WITH_TABLES
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_samples_and_broken_messages_have_the_same_results(version, options, part):
     groups = ([value for _, value in samples()[version.reference]], broken(version), rendered(str(version), 20))
-    values = [value for group in groups for value in part(group, 3)]
+    values = [value for group in groups for value in part(group, 7)]
     Random(version.reference).shuffle(values)
     validation = open_validation(CATALOGUE, version.reference, OPTIONS[options])
     lines, report = assert_alike(validation, [("messages.jsonl", 0, values)])
@@ -87,7 +87,7 @@ def test_samples_and_broken_messages_have_the_same_results(version, options, par
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("version", JSON_VERSIONS, ids=str)
 def test_columns_that_hold_arrays_and_objects_have_the_same_results(version, options, part):
-    values = part(with_odd_columns(version, 40), 3)
+    values = part(with_odd_columns(version, 40), 9)
     validation = open_validation(CATALOGUE, version.reference, OPTIONS[options])
     lines, _ = assert_alike(validation, [("messages.jsonl", 0, values)])
     assert lines or takes_structures(version)  # what a version reads is no finding

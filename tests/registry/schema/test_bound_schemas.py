@@ -59,7 +59,7 @@ def terms_of(table, **parameters):
 @cache
 def validators(version):
     schema = json.loads(json.dumps(bound_schema(version, TABLE, ReadingOptions())))
-    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema_rs.meta.validate(schema)
     return jsonschema.Draft202012Validator(schema), jsonschema_rs.Draft202012Validator(schema)
 
 
@@ -151,15 +151,15 @@ INEXACT = {
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("version", OF_JSON, ids=str)
-def test_a_value_of_another_form_is_refused_exactly_where_it_is_an_error(version):
+def test_a_value_of_another_form_is_refused_exactly_where_it_is_an_error(version, part):
     refused, left = 0, Counter()
-    for mutant, name, form, at, errors in wrong_values(version):
+    for mutant, name, form, at, errors in part(wrong_values(version), 3):
         taken = is_taken(version, mutant)
         assert errors or taken, (name, mutant)  # nothing is refused that validating takes
         refused += not taken
         if taken and at:
             left[name, form, *sorted(at)] += 1
-    assert refused >= 90 // TURNS or "value-forms" in version.meaning.undocumented
+    assert refused >= 20 // TURNS or "value-forms" in version.meaning.undocumented
     assert {rule for key in left for rule in key[2:]} <= INEXACT, left
 
 

@@ -28,8 +28,8 @@ AMOUNTS = [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=
 
 
 @pytest.mark.parametrize("amount", AMOUNTS)
-def test_no_history_is_published_under_a_version_that_more_evidence_contradicts(amount):
-    validated = judge_swapped(range(amount))
+def test_no_history_is_published_under_a_version_that_more_evidence_contradicts(amount, part):
+    validated = judge_swapped(part(range(amount), 3))
 
     assert [one.seed for one in validated if one.is_published_wrong and one.outcome.verdict != OTHER_DRIFT] == []
     clear = [one for one in validated if one.evidence.strength == CLEAR and not one.outcome.by_message]
@@ -38,8 +38,8 @@ def test_no_history_is_published_under_a_version_that_more_evidence_contradicts(
 
 
 @pytest.mark.parametrize("amount", AMOUNTS)
-def test_no_history_is_accused_under_its_own_version_and_few_are_in_doubt(amount):
-    validated = judge_honest(range(amount))
+def test_no_history_is_accused_under_its_own_version_and_few_are_in_doubt(amount, part):
+    validated = judge_honest(part(range(amount), 3))
 
     assert [one.seed for one in validated if one.outcome.verdict in (ACCUSED, OTHER_DRIFT)] == []
     plain = [one for one in validated if not goes_round_with_gaps(one.shape)]
@@ -48,14 +48,15 @@ def test_no_history_is_accused_under_its_own_version_and_few_are_in_doubt(amount
 
 
 @pytest.mark.parametrize(
-    "amount", [pytest.param(15, id="short"), pytest.param(200, id="long", marks=pytest.mark.nightly)]
+    ("amount", "most"),
+    [pytest.param(15, 0.1, id="short"), pytest.param(200, 0.05, id="long", marks=pytest.mark.nightly)],
 )
-def test_a_switch_in_mid_topic_is_published_without_one_row_exchanged_and_little_left_open(amount):
-    outcomes = {one.seed: one.outcome for one in judge_switched(range(amount)) if one.is_placed}
+def test_a_switch_in_mid_topic_is_published_without_one_row_exchanged_and_little_left_open(amount, most, part):
+    outcomes = {one.seed: one.outcome for one in judge_switched(part(range(amount), 3)) if one.is_placed}
 
     assert {seed: one.exchanged for seed, one in outcomes.items() if one.exchanged} == {}
     rows = sum(one.open + one.published_messages for one in outcomes.values())
-    assert sum(one.open for one in outcomes.values()) <= 0.05 * rows
+    assert sum(one.open for one in outcomes.values()) <= most * rows
 
 
 @pytest.mark.one_in(6)

@@ -144,7 +144,7 @@ def test_a_finding_counts_each_message_once_on_both_paths_however_records_are_cu
 def test_where_too_many_combinations_occur_a_count_is_at_least_that_of_one_column(most, monkeypatch):
     monkeypatch.setattr(finding_overlaps, "MOST_OVERLAPS", most)
     draw, bounded = Random(most), 0
-    for _ in range(3):
+    for _ in range(2):
         contract, records = broken_topic(draw)
         faults = faults_of(contract, records)
         tallies = [fast(draw, contract, records), slow(draw, contract, records)]
@@ -221,11 +221,11 @@ def test_the_counts_of_a_report_add_up_for_every_sample_and_drift(reference, dri
 
 @pytest.mark.parametrize("drift", [None, "missing-field"])
 def test_messages_of_another_version_are_counted_apart_from_those_quarantined(drift):
-    """Of 2,000 messages of which a part proves its version and others only by the changes of their rows."""
-    old = [*sample_messages(CATALOGUE.version("dts/canal@1"), 2_000, seed=1, reading_options=PLAIN)][:800]
-    new = sample_messages(CATALOGUE.version("dts/canal@2"), 2_000, seed=1, reading_options=PLAIN, drift=drift)
+    """Of 600 messages of which a part proves its version and others only by the changes of their rows."""
+    old = [*sample_messages(CATALOGUE.version("dts/canal@1"), 600, seed=1, reading_options=PLAIN)][:240]
+    new = sample_messages(CATALOGUE.version("dts/canal@2"), 600, seed=1, reading_options=PLAIN, drift=drift)
     deletes, updates = (sum(json.loads(value)["type"] == op for value in old) for op in ("DELETE", "UPDATE"))
-    report = check_counts("dts/canal@2", [*old, *[*new][800:]])
+    report = check_counts("dts/canal@2", [*old, *[*new][240:]])
     ledger = report["ledger"]
     found = {one["rule"]: one["count"] for one in report["findings"]}
     assert found["D03.images"] == deletes + ledger["contradicted"]

@@ -66,7 +66,7 @@ def test_partitions_are_distinguished_and_kept_as_a_record_keeps_them():
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_position_that_comes_twice_is_never_missed_however_the_rows_are_dealt_to_parts(seed):
+def test_a_position_that_comes_twice_is_never_missed_however_the_rows_are_dealt_to_parts(seed, part):
     """Where parts overlap the order is not known, and rows are compared although none may come twice."""
     draw = Random(seed)
     positions = sorted(draw.sample(range(90), draw.randint(2, 30)))
@@ -76,13 +76,14 @@ def test_a_position_that_comes_twice_is_never_missed_however_the_rows_are_dealt_
         draw.shuffle(positions)
     twice = len(set(positions)) < len(positions)
     records = [rows([str(position)], start=offset) for offset, position in enumerate(positions)]
-    for _ in range(10):
+    for turn in part(range(10), 5):
+        draw = Random(f"{seed} {turn}")
         parts = [Positions() for _ in range(draw.randint(1, 4))]
         for record in draw.sample(records, len(records)) if draw.random() < 0.3 else records:
             draw.choice(parts).note(record)
         total = Positions()
-        for part in draw.sample(parts, len(parts)):
-            total.merge(part)
+        for one in draw.sample(parts, len(parts)):
+            total.merge(one)
         (whole,) = total.whole().values()
         assert whole.comes_again(each_its_own=True) or not twice
         assert (whole.start, whole.end, whole.least, whole.most) == (

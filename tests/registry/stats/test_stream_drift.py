@@ -79,10 +79,10 @@ def test_nothing_drifts_in_a_stream_as_the_documents_have_it(reference, split):
 
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("reference", ["dts/canal@2", "oms-community/default@2", "dataworks/streamx@1", "dts/avro@1"])
-def test_the_fast_path_has_the_stream_statistics_of_the_reference(reference):
+def test_the_fast_path_has_the_stream_statistics_of_the_reference(reference, part):
     version, validation = CATALOGUE.version(reference), open_validation(CATALOGUE, reference, WITH_TABLES)
     source = Source("orders", 0)
-    for drift in (None, "order", "table-schema", "unknown-table", "value-form", "type-change"):
+    for drift in part((None, "order", "table-schema", "unknown-table", "value-form", "type-change"), 3):
         try:
             values = list(
                 sample_messages(

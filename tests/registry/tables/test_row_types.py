@@ -36,18 +36,18 @@ def module_of(text):
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("reference", VERSIONS)
-def test_every_decoded_value_is_of_the_type_of_its_column(reference):
+def test_every_decoded_value_is_of_the_type_of_its_column(reference, part):
     module = module_of(module_text(reference, TABLE))
     hints = get_type_hints(module.Row)
     sender = MessageSender(reference, table=TABLE)
     contract = cdc.contract(reference, tables=TABLE, table="shop.orders")
     changes = [
         change
-        for value in (*sender.stream(60, seed=3), *sender.edges())
+        for value in part((*sender.stream(60, seed=3), *sender.edges()), 3)
         for change in contract.decode(value).changes
         if change.table == "orders"
     ]
-    assert len(changes) > 30
+    assert len(changes) > 10
     wrong = {
         (name, type(value).__name__)
         for change in changes

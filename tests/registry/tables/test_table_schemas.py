@@ -32,6 +32,7 @@ from cdc_contracts.registry.core.tables.schemas.odcs import odcs_document
 from cdc_contracts.registry.core.tables.schemas.pydantic_model import pydantic_module
 
 VERSIONS = list(CATALOGUE.all_versions())
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 SOME = [CATALOGUE.version(name) for name in ("oms-community/default@1", "dts/canal@2", "oms/debezium@1", "oms/avro@1")]
 
 
@@ -153,14 +154,14 @@ def test_avro_has_decimals_and_moments_as_logical_types():
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
-def test_documents_of_odcs_are_valid_by_the_schema_of_the_standard(version):
+def test_documents_of_odcs_are_valid_by_the_schema_of_the_standard(version, part):
     pytest.importorskip("open_data_contract_standard", reason="its JSON Schema comes with the package of the standard")
     schema = json.loads(files("open_data_contract_standard").joinpath("schema.json").read_text(encoding="utf-8"))
     assert schema["properties"]["apiVersion"]["default"] == "v3.1.0"
     standard = jsonschema_rs.validator_for(schema)
-    for table, shape in [(TABLE, NESTED), (ODD, NESTED), (TABLE, FLAT), (ODD, FLAT)]:
+    for table, shape in part([(TABLE, NESTED), (ODD, NESTED), (TABLE, FLAT), (ODD, FLAT)], 3):
         layout = canonical_table(version, table, ReadingOptions(), shape)
-        document = yaml.safe_load(odcs_document(version, table, layout))
+        document = yaml.load(odcs_document(version, table, layout), LOADER)
         standard.validate(document)
         (reported,) = document["schema"]
         assert [one["name"] for one in reported["properties"]] == layout.arrow.names

@@ -26,6 +26,7 @@ from cdc_contracts.registry.core.tables.schemas.warehouse_sql import WAREHOUSES,
 from cdc_contracts.spark_checks.spark.arrow_schemas import spark_schema
 
 VERSION = CATALOGUE.version("oms-community/default@2")
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 WIDE = TableContract.model_validate({
     "table": "shop.wide", "comment": "What is it's", "primary_key": ["id"], "columns": {
         "id": {"type": "bigint unsigned"}, "big": {"type": "decimal(65,30)"}, "half": {"type": "decimal(38,10)"},
@@ -199,9 +200,9 @@ def test_sources_of_dbt_test_what_no_row_lacks_and_that_no_two_share_their_coord
 
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("version", list(CATALOGUE.all_versions()), ids=str)
-def test_a_document_of_asyncapi_refuses_and_accepts_what_the_schema_of_messages_does(version):
+def test_a_document_of_asyncapi_refuses_and_accepts_what_the_schema_of_messages_does(version, part):
     schema = bound_schema(version, TABLE, ReadingOptions())
-    document = yaml.safe_load(asyncapi_document(version, schema, "orders"))
+    document = yaml.load(asyncapi_document(version, schema, "orders"), LOADER)
     assert document["channels"]["changes"]["address"] == "orders"
     payload = document["components"]["schemas"]["change"]["schema"]
     text = json.dumps(payload).replace("#/components/schemas/change/schema", "#")
@@ -211,6 +212,6 @@ def test_a_document_of_asyncapi_refuses_and_accepts_what_the_schema_of_messages_
     assert examples
     for one in examples:
         assert validator.is_valid(one["payload"])
-        for name in one["payload"]:
+        for name in part(one["payload"], 3):
             changed = {**one["payload"], name: {"other": [name]}}
             assert validator.is_valid(changed) == whole.is_valid(changed)

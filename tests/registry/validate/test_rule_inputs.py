@@ -83,10 +83,10 @@ def messages_of(version: Version) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
-def test_no_rule_reads_what_it_does_not_declare(version):
+def test_no_rule_reads_what_it_does_not_declare(version, part):
     rules = {name: drift_rules()[name] for name in (*version.meaning.rules, *version.meaning.notes)}
     said = 0
-    for message in messages_of(version):
+    for message in part(messages_of(version), 3):
         for name, rule in rules.items():
             found = check(rule, version, message)
             reading = Reading(version.meaning, message, ReadingOptions())

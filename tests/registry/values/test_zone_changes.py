@@ -40,16 +40,18 @@ def offset_at(zone: ZoneInfo, moment: datetime) -> timedelta:
 def changes_of(name: str) -> tuple[tuple[datetime, timedelta, timedelta], ...]:
     """Return the moments from which a zone has another offset, with the offsets before and since."""
     zone, found, moment = ZoneInfo(name), [], FIRST
+    before = offset_at(zone, moment)
     while moment < LAST:
-        if offset_at(zone, moment) != offset_at(zone, moment + DAY):
+        after = offset_at(zone, moment + DAY)
+        if before != after:
             low, high = 0, 86_400
             while high - low > 1:
                 middle = (low + high) // 2
-                same = offset_at(zone, moment + middle * SECOND) == offset_at(zone, moment)
+                same = offset_at(zone, moment + middle * SECOND) == before
                 low, high = (middle, high) if same else (low, middle)
             change = moment + high * SECOND
-            found.append((change, offset_at(zone, moment), offset_at(zone, change)))
-        moment += DAY
+            found.append((change, before, offset_at(zone, change)))
+        moment, before = moment + DAY, after
     return tuple(found)
 
 
@@ -73,10 +75,10 @@ def instants_of(name: str, local: datetime) -> list[datetime]:
 
 
 @pytest.mark.parametrize("name", ZONES)
-def test_a_local_time_is_an_instant_only_where_there_is_exactly_one(read_each, name):
+def test_a_local_time_is_an_instant_only_where_there_is_exactly_one(read_each, name, part):
     context = Context(zone=ZoneInfo(name))
     texts, expected = [], []
-    for local in dict.fromkeys(local.replace(microsecond=0) for local in local_times_of(name)):
+    for local in part(dict.fromkeys(local.replace(microsecond=0) for local in local_times_of(name)), 3):
         text = local.isoformat(" ")
         instants = instants_of(name, local)
         texts.append(text)
@@ -87,7 +89,7 @@ def test_a_local_time_is_an_instant_only_where_there_is_exactly_one(read_each, n
     if texts:
         assert read_each(INSTANT, texts, context) == expected
     kept = [text for text, flag in expected if flag == Flag.NO_INSTANT]
-    assert len(kept) >= len(changes_of(name))
+    assert bool(kept) == bool(changes_of(name))
     assert [INSTANT.write(text, context) for text in kept] == kept
 
 
