@@ -1,7 +1,7 @@
 """What a default run takes of long tests: some of their cases (the mark `one_in(n)`), and a part of a case (`part`).
 
-Of the cases it takes one in n, and at least one of every subject, unless cases are as long as their test is similar for
-all subjects (`one_in(n, any_subject=True)`). Which cases and parts these are rotates with the
+Of the cases it takes one in n, and at least one of every subject, unless the cases are long and treat all subjects
+alike (`one_in(n, any_subject=True)`): then subjects take turns. Which cases and parts these are rotates with the
 commit, so that the versions of a subject take turns: one case of every version in every run would take more than a
 minute longer. The run prints the seed, and `CDC_CONTRACTS_SEED` chooses what another run takes.
 """

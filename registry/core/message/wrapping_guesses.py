@@ -19,7 +19,10 @@ _BROKER_LIMIT: Final = range(1_000_000, 1_048_600)
 """How long values are that the usual limit of a broker, 1 MiB with its overhead, has cut."""
 _LEAST_UTF16: Final = 5
 """Bytes by which such text is told."""
+_BY_VERSION: Final = (b"\x03\x00", b"\x03\x05")
+"""How serializers of AWS Glue begin: the version of their header, and whether the record behind it is compressed."""
 _WITH_VERSION: Final = 18
+"""The bytes of that header, sixteen of which are the id of a schema version."""
 _HEAD: Final = 4096
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}={0,2}\Z")
 _NOT_READ: Final = (
@@ -120,7 +123,7 @@ def _longest_first(member: tuple[str, str]) -> int:
 
 def _guess_frame(value: bytes) -> WrappingGuess | None:
     is_utf_32 = value[1:3] == b"\x00\x00" == value[5:7] and value[3:4] != b"\x00"
-    if value[:1] == b"\x03" and value[1:2] in (b"\x00", b"\x05") and len(value) > _WITH_VERSION:
+    if value.startswith(_BY_VERSION) and len(value) > _WITH_VERSION:
         return WrappingGuess("a record framed by a schema registry: 03, then the id of a schema version", _NOT_READ)
     frame = frame_of(value)
     if value[:1] != NUMBERED or frame is None or len(value) == frame.size or is_utf_32:

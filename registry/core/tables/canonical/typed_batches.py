@@ -27,7 +27,8 @@ def type_batches(
     """
     parts: dict[TableName, list[pa.RecordBatch]] = {}
     for batch in changes:
-        count_canonical(count_by_table(batch), tables.families)
+        if tables.families:
+            count_canonical(count_by_table(batch), tables.families)  # refuses a table with the name of a family
         for name, rows in split_by_table(batch, tables.families):
             parts.setdefault(name, []).append(rows)
     layouts = resolve_run_layouts({}, tables, observed_canonical(observed, tables.families), statements, parts.keys())
