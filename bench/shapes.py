@@ -41,7 +41,7 @@ LONG, LONG_TEXT = b"LONG", "ein längerer Text, ".encode() * 50_000
 class Topic:
     """How a topic differs from the standard one; `tables` 0 stands for a new one in every message.
 
-    With `fresh` every message has a column of its own.
+    With `fresh` every message has a column of its own, with `own` every table.
     """
 
     messages: int = 20_000
@@ -50,6 +50,7 @@ class Topic:
     wide: bool = False
     long: bool = False
     fresh: bool = False
+    own: bool = False
 
 
 TOPICS = {
@@ -62,6 +63,9 @@ TOPICS = {
     "new tables, 200 partitions": Topic(tables=0, partitions=200),
     "new tables, 200 partitions, 300 columns": Topic(messages=1_000, tables=0, partitions=200, wide=True),
     "a new column in every message": Topic(messages=1_000, fresh=True),
+    "8 tables, each with a column of its own": Topic(tables=8, own=True),
+    "100 tables, each with a column of its own": Topic(tables=100, own=True),
+    "1,000 tables, each with a column of its own": Topic(tables=1_000, own=True),
 }
 
 
@@ -130,7 +134,7 @@ def table_of(topic: Topic) -> SourceTable:
     types = ORDERS.types
     if topic.wide:
         types = {f"{name}_{again}" if again else name: type_ for again in range(AGAIN) for name, type_ in types.items()}
-    if topic.fresh:
+    if topic.fresh or topic.own:
         types = {f"customer_{COLUMN}" if name == "customer" else name: type_ for name, type_ in types.items()}
     return replace(ORDERS, name=f"orders_{NUMBER}", types=types)
 
@@ -141,7 +145,7 @@ def make_batches(topic: Topic, values: list[bytes], turn: int) -> Iterator[pa.Re
     named = [
         value.replace(
             NUMBER.encode(), f"{(number % topic.tables if topic.tables else first + number):07}".encode()
-        ).replace(COLUMN.encode(), f"{first + number:07}".encode())
+        ).replace(COLUMN.encode(), f"{number % topic.tables if topic.own else first + number:07}".encode())
         for number, value in enumerate(values)
     ]
     for start in range(0, len(named), BATCH):

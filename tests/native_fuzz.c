@@ -36,7 +36,7 @@ int64_t cdc_strip_names(Buffer source, Buffer cells, Buffer names, Buffer starts
                         Buffer behind, Buffer places);
 int64_t cdc_count_characters(Buffer source, Buffer cells, int32_t behind, Buffer characters, Buffer replaced);
 int64_t cdc_pick_present(Buffer cells, Buffer picked, Buffer held, Buffer present);
-int64_t cdc_count_kinds(Buffer cells, Buffer totals);
+int64_t cdc_count_kinds(Buffer cells, int64_t count, Buffer totals);
 int64_t cdc_read_texts(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer places, int32_t kind,
                        int32_t precision, int32_t scale, Buffer out, Buffer valid, int64_t first);
 int64_t cdc_read_base64(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer places, int64_t from,
@@ -248,7 +248,7 @@ static void look_at_column(Buffer source, Buffer cells, Buffer named) {
         if (!is_utf8(source.at + start_of(cell), source.at + start_of(cell) + length_of(cell))) fail("a value is no UTF-8");
         if (length_of(cell) > longest) longest = length_of(cell);
     }
-    cdc_count_kinds(cells, zeros(16, 8));
+    cdc_count_kinds(cells, count, zeros(16, 8));
     cdc_pick_present(cells, ROOM(uint64_t, count), ROOM(int64_t, count), room(count, 1));
     cdc_integers(source, cells, ROOM(int64_t, count));
     cdc_last_counts(source, cells, ROOM(int64_t, count));

@@ -18,12 +18,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable
-from cdc_contracts.registry.core.engine.columns.envelope_flags import (
-    member_flags,
-    object_flags,
-    relation_flags,
-    text_flags,
-)
 from cdc_contracts.registry.core.engine.columns.flag_readers import FlagReaders, fold_flags, readers_of_flags
 from cdc_contracts.registry.core.engine.columns.image_flags import (
     completion_flags,
@@ -35,7 +29,6 @@ from cdc_contracts.registry.core.engine.columns.image_flags import (
 from cdc_contracts.registry.core.engine.columns.key_columns import KeyColumns
 from cdc_contracts.registry.core.engine.columns.row_images import ColumnTable, ImageTexts
 from cdc_contracts.registry.core.engine.columns.shape_columns import ShapeColumns, pool_columns
-from cdc_contracts.registry.core.engine.columns.time_units import unit_flags
 from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumns
 from cdc_contracts.registry.core.engine.columns.value_flags import (
     ODD,
@@ -52,12 +45,12 @@ from cdc_contracts.registry.core.engine.group.batch_results import (
     RecordKind,
 )
 from cdc_contracts.registry.core.engine.group.common_members import CommonMembers
+from cdc_contracts.registry.core.engine.group.envelope_parts import EnvelopePart, EnvelopeReader
 from cdc_contracts.registry.core.engine.group.family_verdicts import VerdictsByFamily
 from cdc_contracts.registry.core.engine.group.group_decisions import GroupDecisions
 from cdc_contracts.registry.core.engine.group.group_splits import split_by_claim, split_by_reading
 from cdc_contracts.registry.core.engine.group.record_grouping import VerdictGroup, group_records
 from cdc_contracts.registry.core.engine.group.subject_claims import Claims, may_be_of
-from cdc_contracts.registry.core.engine.group.unlisted_values import MemberKinds
 from cdc_contracts.registry.core.engine.layouts.batch_tables import BatchTables
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
@@ -92,6 +85,7 @@ class FastValidator:
         self._decisions = GroupDecisions(validation)
         self._columns = ShapeColumns(validation, self._plan)
         self._sorter = None if self._plan is None else self._make_sorter(self._plan)
+        self._envelopes = None if self._plan is None else EnvelopeReader(self._plan, self._claims, validation.catalogue)
         self._keys = (
             KeyColumns(self._plan.op_at, meanings) if self._plan is not None and validation.reads_keys else None
         )
@@ -169,7 +163,7 @@ class FastValidator:
         With `claims`, records are left out that no version is going to accept.
         """
         value_columns = ValueColumns()
-        if self._sorter is None or self._plan is None:
+        if self._sorter is None or self._plan is None or self._envelopes is None:
             nulls = [number for number, value in enumerate(values) if value is None]
             return [], [number for number, value in enumerate(values) if value is not None], nulls, value_columns.texts
         in_order = self._sorter.sort(values)
@@ -178,16 +172,17 @@ class FastValidator:
         value_columns.validate(texts=texts)
         found: list[RecordGroup] = []
         alone = list(in_order.ungrouped)
-        for decoded_batch, columns in zip(decoded_batches, tables, strict=True):
+        envelopes = self._envelopes.read(decoded_batches)
+        for decoded_batch, columns, envelope in zip(decoded_batches, tables, envelopes, strict=True):
             plain_names = self._plan.plain_names_of(decoded_batch.shape)
-            value_flags = self._flags(decoded_batch, columns, self._plan, plain_names)
+            value_flags = self._flags(decoded_batch, columns, self._plan, envelope)
             texts_of: dict[int, ImageTexts] = {}
             coded = None
             if keys is not None and self._keys is not None:
                 stated = self._keys.read(decoded_batch, columns, _keys_of(keys, decoded_batch))
                 value_flags += stated.flags
                 coded = stated.coded
-            groups = group_records(decoded_batch, self._plan, value_flags, plain_names, self._member_kinds, coded)
+            groups = group_records(decoded_batch, value_flags, envelope.keys, coded)
             batch_tables = self._tables_of(decoded_batch) if plain_names else None
             alone += decoded_batch.numbers[sorted(decoded_batch.unfit)].tolist()
             for group in groups:
@@ -214,11 +209,6 @@ class FastValidator:
         return found, alone, in_order.tombstones, value_columns.texts
 
     # --- flags
-
-    @cached_property
-    def _member_kinds(self) -> MemberKinds:
-        listed = {} if self._plan is None else self._plan.listed
-        return MemberKinds(listed, self._claims.asked_texts, self.validation.catalogue)
 
     @cached_property
     def _compares_blocks(self) -> bool:
@@ -250,13 +240,9 @@ class FastValidator:
         )
 
     def _flags(
-        self, decoded_batch: DecodedBatch, columns: ColumnTable, plan: LayoutPlan, plain_names: frozenset[str]
+        self, decoded_batch: DecodedBatch, columns: ColumnTable, plan: LayoutPlan, envelope: EnvelopePart
     ) -> list[tuple[ValueFlag, Mask]]:
-        value_flags = [
-            *member_flags(decoded_batch, plan),
-            *relation_flags(decoded_batch, plan),
-            *unit_flags(decoded_batch, plan.times),
-        ]
+        value_flags = [*envelope.flags]
         readers: dict[ValueFlag, FlagReaders] = {}
         whole = {pointer: whole_records(decoded_batch, rows) for pointer, rows in decoded_batch.rows.items()}
         for (pointer, index), values in columns.items():
@@ -276,8 +262,7 @@ class FastValidator:
             value_flags += key_flags(decoded_batch, columns, self._validators[-1].meaning)
         if self._validated_messages is not None and value_flags:
             value_flags = fold_flags(value_flags, readers, self._validated_messages)
-        value_flags += object_flags(decoded_batch, self._claims.asked)
-        return value_flags + text_flags(decoded_batch, plan.discrete - plain_names, self._claims.asked_texts)
+        return value_flags + envelope.asked_flags
 
     # --- verdicts
 

@@ -203,7 +203,7 @@ CALLS = {
                         of(3, np.uint64), of(3, np.uint8)),
     "cdc_count_characters": (DATA, CELLS, 0, of(3, np.int32), of(3, np.uint8)),
     "cdc_pick_present": (CELLS, of(3, np.uint64), of(3, np.int64), of(3, np.uint8)),
-    "cdc_count_kinds": (CELLS, of(16, np.int64)),
+    "cdc_count_kinds": (CELLS, 3, of(16, np.int64)),
     "cdc_read_base64": (np.array([0, 4, 8], np.int32), b"AAAAAAAA", b"\xff", 0, np.array([0, 1]), 0, of(2, np.int32),
                         of(6, np.uint8), of(1, np.uint8), 0),
     "cdc_read_texts": (np.array([0, 1, 2], np.int32), b"12", b"\xff", 0, np.array([0, 1]), 0, 0, 0, of(2, np.int64),
@@ -218,7 +218,6 @@ COUNTING = {
     ("cdc_pick_present", 0),
     ("cdc_digest_rows", 2),
     ("cdc_digest_rows", 4),
-    ("cdc_count_kinds", 0),
     ("cdc_read_base64", 4),
     ("cdc_read_texts", 4),
 } | {(name, 1) for name, at in FREE}

@@ -16,7 +16,7 @@ from written_reports import build_report
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
-from cdc_contracts.registry.core.engine.statistics.written_columns import _codes_of_each, _layouts_of_texts
+from cdc_contracts.registry.core.engine.statistics.column_layouts import _codes_of_numbers, _layouts_of_texts
 from cdc_contracts.registry.core.stats.column_ways import JoinedStretches, RowWays, WrittenTable
 from cdc_contracts.registry.core.stats.column_writing import ColumnWriting, Writing, layout_of, layout_of_token
 from cdc_contracts.registry.core.stats.partition_tallies import Source
@@ -260,7 +260,7 @@ def test_numbers_that_may_be_moments_have_ten_digits(token, layout):
     assert layout_of_token(token) == layout
     assert str(Writing("number", layout)) == ("number (seconds since 1970)" if layout else "number")
     seconds = {"": 0, "seconds since 1970": 3}[layout]
-    assert _codes_of_each("number", [token.encode()]).tolist() == [seconds]
+    assert _codes_of_numbers([token.encode()]).tolist() == [seconds]
 
 
 def _ordered(records, order):

@@ -130,7 +130,7 @@ class ImageTexts:
                 places[:, at], flagged = _by_kind(column.uses, values), None
             else:
                 use = column.uses[self._version]
-                chunk = values.chunks[use]  # type: ignore[index]
+                chunk = values.chunk_of(use)  # type: ignore[arg-type]
                 places[:, at] = chunk.places
                 flagged = _kept(chunk, lenient=use is not None and use.lenient)
             if flagged is not None:
@@ -210,7 +210,7 @@ def _by_kind(uses: Any, values: ColumnValues) -> Places:
     """Return the text index of values read by kind: from the chunk of the one form that accepts each."""
     found: Places | None = None
     for use in uses:
-        chunk = values.chunks[use]
+        chunk = values.chunk_of(use)
         foreign = chunk.foreign
         mine = chunk.places if foreign is None else np.where(foreign, 0, chunk.places)
         found = mine if found is None else np.where(found == 0, mine, found)

@@ -60,32 +60,47 @@ class _ValueColumn:
 class Chunk:
     """The values of one column in one form: flags per row, and the indices of its texts among the batch's texts.
 
-    `held` are the rows, of `total`, that have a value in the value column; None if all have.
+    Without a value column the form accepts none of the values: to it all are null. `not_taken` are the kinds of values
+    that it does not accept.
     """
 
-    value_column: _ValueColumn
+    column: ColumnValues
+    value_column: _ValueColumn | None
     offset: int
-    length: int
-    held: NDArray[np.int64] | None
-    total: int
-    kinds: NDArray[np.uint8] | None = None
+    not_taken: frozenset[str]
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8] | None:
+        """The flag of the kind of each value that the form does not accept; None if it accepts all kinds."""
+        return self.column.values.flag_kinds(self.not_taken) if self.not_taken else None
 
     @property
     def flags(self) -> NDArray[np.uint8] | None:
         """Flag per row (`Flag`, or a kind the form does not accept); None if there are none."""
-        own = self.value_column.flags
-        part = None if own is None else own[self.offset : self.offset + self.length]
-        if part is not None and not part.any():
-            part = None
+        part = self._read_flags
         if self.kinds is not None:
             part = self.kinds if part is None else np.where(self.kinds > 0, self.kinds, part)
         return part if part is None else self._spread(part, NOTHING)
 
     @property
+    def read_flags(self) -> NDArray[np.uint8] | None:
+        """Flag per row (`Flag`) of the values that the form accepts; None if there are none."""
+        part = self._read_flags
+        return part if part is None else self._spread(part, NOTHING)
+
+    @property
+    def _read_flags(self) -> NDArray[np.uint8] | None:
+        own = None if self.value_column is None else self.value_column.flags
+        part = None if own is None else own[self.offset : self.offset + len(self.column.values)]
+        return part if part is not None and part.any() else None
+
+    @property
     def places(self) -> NDArray[np.int64]:
         """The index of the text of each row; 0, the index of null, for a row without the column."""
+        if self.value_column is None:
+            return np.zeros(self.column.total, np.int64)
         base = self.value_column.base + self.offset
-        return self._spread(np.arange(base, base + self.length), 0)
+        return self._spread(np.arange(base, base + len(self.column.values)), 0)
 
     @property
     def foreign(self) -> NDArray[np.bool_] | None:
@@ -93,16 +108,16 @@ class Chunk:
         return None if self.kinds is None else self._spread(self.kinds >= min(KIND_NAMES), nothing=False)
 
     def _spread(self, values: NDArray[Any], nothing: int) -> NDArray[Any]:
-        if self.held is None:
+        if self.column.held is None:
             return values
-        spread = np.full(self.total, nothing, values.dtype)
-        spread[self.held] = values
+        spread = np.full(self.column.total, nothing, values.dtype)
+        spread[self.column.held] = values
         return spread
 
 
 @dataclass(eq=False)
 class ColumnValues:
-    """One column of a decoded batch: its values in the rows that have it, and its chunk in each form of some version.
+    """One column of a decoded batch: its values in the rows that have it, and its chunk in each form that takes some.
 
     `present` is a mask of the rows that have it, `held` their indices; None if all have. Arrays and objects that no
     form reads count as null; `odd_rows` are the rows that have one, by its kind, `unfit_rows` those that need the
@@ -115,8 +130,14 @@ class ColumnValues:
     unfit_rows: list[int] = field(default_factory=list)
     odd_rows: dict[str, list[int]] = field(default_factory=dict)
     chunks: dict[FormUse, Chunk] = field(default_factory=dict)
+    total: int = 0
+    """The number of rows."""
     left_out: NDArray[np.bool_] | None = None
     """Mask of the rows with a value that stands for one that was not sent; None if there are none."""
+
+    def chunk_of(self, use: FormUse) -> Chunk:
+        """Return its chunk in a form of some version, whether the form takes any of its values or none."""
+        return self.chunks.get(use) or Chunk(self, None, 0, frozenset(self.kinds) - use.form.wire)
 
     @property
     def kinds(self) -> Collection[str]:
@@ -169,14 +190,16 @@ class ValueColumns:
             column = _open_parsed(values, decoder, full=full, structures=kept)
         if stand_ins is not None:
             column = _leave_out(column, total, stand_ins)
+        column.total, kinds = total, frozenset(column.kinds)
         for use in uses:
             wire = use.form.wire
-            flags = None if wire.issuperset(column.kinds) else column.values.flag_kinds({*column.kinds} - wire)
+            if wire.isdisjoint(kinds):
+                continue
             value_column = self._pools.get(use)
             if value_column is None:
                 value_column = self._pools[use] = _ValueColumn(use)
             offset = value_column.add(column.values.of_wire(wire))
-            column.chunks[use] = Chunk(value_column, offset, len(column.values), column.held, total, flags)
+            column.chunks[use] = Chunk(column, value_column, offset, kinds - wire)
         return column
 
     def validate(self, *, texts: bool) -> None:

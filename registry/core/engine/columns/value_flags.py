@@ -56,7 +56,11 @@ def column_flags(
     if not (column.typed or column.by_kind):
         there = np.ones(rows.total, np.bool_) if values.present is None else values.present
         value_flags.append((("untyped", pointer, column.name), records_of_rows(decoded_batch, rows, there)))
-    flagged = [(use, flags) for use in column.own_uses if (flags := values.chunks[use].flags) is not None]
+    if column.typed:
+        each = [(use, values.chunk_of(use).flags) for use in column.own_uses]
+    else:  # of which kind its values are is no finding
+        each = [(use, chunk.read_flags) for use, chunk in values.chunks.items()]
+    flagged = [(use, flags) for use, flags in each if flags is not None]
     if column.never_null or flagged:
         value_flags += _constraint_flags(decoded_batch, rows, index, values, flagged)
     return value_flags + _form_flags(decoded_batch, rows, index, flagged)

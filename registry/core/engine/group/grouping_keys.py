@@ -18,16 +18,12 @@ from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
 _LARGE: Final = 2**40
 
 
-def find_grouping_keys(
-    decoded_batch: DecodedBatch,
-    plan: LayoutPlan,
-    plain_names: Collection[str],
-    member_kinds: MemberKinds,
-    kafka_keys: Coded | None = None,
-) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
-    """Return the grouping key of each record as its place among the distinct keys, and those.
+def find_envelope_keys(
+    decoded_batch: DecodedBatch, plan: LayoutPlan, plain_names: Collection[str], member_kinds: MemberKinds
+) -> Coded:
+    """Return the part of the members of each record in its grouping key: its place among distinct parts, and those.
 
-    Of plain names it has only how they are built. `kafka_keys` is what the keys of the records state, as a part.
+    Of plain names it has only how they are built.
     """
     parts = [
         _part_of_names(values)
@@ -35,16 +31,27 @@ def find_grouping_keys(
         else _discrete(decoded_batch, pointer, values, plan, member_kinds)
         for pointer, values in decoded_batch.members.items()
     ]
-    parts += [_coded(*states.by_kind) for states in decoded_batch.states.values()]
+    return _join_parts(parts, len(decoded_batch))
+
+
+def find_grouping_keys(
+    decoded_batch: DecodedBatch, envelope_keys: Coded, kafka_keys: Coded | None = None
+) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
+    """Return the grouping key of each record as its place among the distinct keys, and those.
+
+    `envelope_keys` is what the members of the records are, `kafka_keys` what their keys state, as parts.
+    """
+    parts = [envelope_keys, *(_coded(*states.by_kind) for states in decoded_batch.states.values())]
     parts += [_part_of_numbers(rows.state) for rows in decoded_batch.rows.values()]
     parts += [] if kafka_keys is None else [kafka_keys]
-    combinations, codes = _combine(
-        [np.zeros(len(decoded_batch), np.int64), *(own for own, values in parts if len(values) > 1)]
-    )
-    return codes, [
-        (*decoded_batch.members, decoded_batch.columns, tuple([values[own[first]] for own, values in parts]))
-        for first in combinations
-    ]
+    codes, keys = _join_parts(parts, len(decoded_batch))
+    return codes, [(*decoded_batch.members, decoded_batch.columns, key) for key in keys]
+
+
+def _join_parts(parts: Sequence[Coded], total: int) -> Coded:
+    """Return parts of the keys of some records as one part."""
+    combinations, codes = _combine([np.zeros(total, np.int64), *(own for own, values in parts if len(values) > 1)])
+    return codes, [tuple([values[own[first]] for own, values in parts]) for first in combinations]
 
 
 def _combine(parts: Sequence[NDArray[Any]]) -> tuple[list[int], NDArray[np.int64]]:
@@ -117,6 +124,8 @@ def _outline(unfit: set[int], code: int, value: Any) -> Any:
 
 def _coded(codes: NDArray[Any], values: Sequence[Any]) -> Coded:
     """Return a part in which several codes may have equal values."""
+    if len(values) == 1:
+        return codes, [*values]
     places = {value: place for place, value in enumerate(dict.fromkeys(values))}
     if len(places) < len(values):
         codes = np.array([places[value] for value in values])[codes]

@@ -47,8 +47,8 @@ def observed_shapes(record_group: RecordGroup, finding: Finding, *, values: bool
     rows, column = record_group.decoded_batch.rows[pointer], record_group.columns[place]
     wanted = _FLAGS_OF_CAUSES.get(form, _OFF)
     chunks = [
-        chunk
-        for use, chunk in column.chunks.items()
+        column.chunk_of(use)
+        for use in rows.image.columns[place[1]].own_uses
         if form == use.form.name or form in _FLAGS_OF_CAUSES or (form == TRAILING_ZEROS and use.context.zeros_left_out)
     ]
     flags = next((chunk.flags for chunk in chunks if chunk.flags is not None), None)

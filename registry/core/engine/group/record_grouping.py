@@ -6,7 +6,7 @@ So the reference validator validates the first of a group, and its verdict appli
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.columns.value_flags import Mask, ValueFlag
 from cdc_contracts.registry.core.engine.group.grouping_keys import find_grouping_keys
-from cdc_contracts.registry.core.engine.group.unlisted_values import MemberKinds
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import Coded
-from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
 
 _SMALL: Final = 2**14 - 1
 
@@ -34,17 +32,16 @@ class VerdictGroup:
 
 def group_records(
     decoded_batch: DecodedBatch,
-    plan: LayoutPlan,
     value_flags: Sequence[tuple[ValueFlag, Mask]],
-    plain_names: Collection[str],
-    member_kinds: MemberKinds,
+    envelope_keys: Coded,
     kafka_keys: Coded | None = None,
 ) -> list[VerdictGroup]:
     """Return the records of a batch by key and flags, leaving out those only the reference may validate.
 
-    Records that differ in plain names alone are of one group. `kafka_keys` is what the keys of the records state.
+    Records that differ in plain names alone are of one group. `envelope_keys` is what the members of the records are,
+    `kafka_keys` what their keys state.
     """
-    codes, grouping_keys = find_grouping_keys(decoded_batch, plan, plain_names, member_kinds, kafka_keys)
+    codes, grouping_keys = find_grouping_keys(decoded_batch, envelope_keys, kafka_keys)
     used = [(value_flag, mask) for value_flag, mask in value_flags if mask.any()]
     groups = []
     for positions in _alike(codes, [mask for _, mask in used]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, Self
 
 import numpy as np
@@ -46,6 +47,10 @@ class ParsedColumn(Sequence[Any]):
         """Return some of the values."""
         return type(self)([self[place] for place in places.tolist()], self.decoder)
 
+    def join(self, others: Sequence[Self]) -> Self:
+        """Return its values and those of others with its decoder, one after the other."""
+        return type(self)([*chain(self.objects, *(one.objects for one in others))], self.decoder)
+
     @cached_property
     def objects(self) -> Sequence[Any]:
         """The values as the parser makes them."""
@@ -65,6 +70,8 @@ class ParsedColumn(Sequence[Any]):
     def by_kind(self) -> Coded:
         """For each value an index by its type, or by the kind of an array or object, and the first value of each."""
         kinds: list[Hashable] = list(map(type, self.objects))
+        if kinds and Odd not in kinds and kinds.count(kinds[0]) == len(kinds):
+            return np.zeros(len(kinds), np.int64), [self.objects[0]]
         if Odd in kinds:
             kinds = [value if kind is Odd else kind for value, kind in zip(self.objects, kinds, strict=True)]
         return _code(self.objects, kinds)

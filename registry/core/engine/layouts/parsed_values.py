@@ -60,8 +60,11 @@ class ParsedValues(ParsedColumn):
             return None
         return np.fromiter(map(_IS_VALUE, self), np.bool_, len(self))
 
-    def mark(self, texts: Collection[str], *, nulls: bool) -> Mask:
+    def mark(self, texts: frozenset[str], *, nulls: bool) -> Mask:
         """Mark the values that are one of some texts, of structures too, and with `nulls` those that are null."""
+        every = set(self.objects)
+        if texts.isdisjoint(every) and not (nulls and None in every):
+            return np.zeros(len(self), np.bool_)
         found = ((value is None and nulls) or (isinstance(value, str) and value in texts) for value in self.objects)
         return np.fromiter(found, np.bool_, len(self))
 

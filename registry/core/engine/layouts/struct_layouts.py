@@ -7,7 +7,7 @@ A shape is what a message says about its columns (its type map, or its table if 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
@@ -32,6 +32,8 @@ from cdc_contracts.registry.core.engine.layouts.layout_parts import (
 from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED, ListedValues
 
 TYPES_FIELD: Final = "types"
+_MOST_NESTED: Final = 64
+"""Structs of objects that are kept; beyond that, they are made anew."""
 _DECODERS_OF_TYPES: Final = {
     frozenset({"string"}): decoder_kinds.TEXT,
     frozenset({"integer"}): decoder_kinds.INT,
@@ -99,6 +101,7 @@ class LayoutPlan:
     relations: tuple[Relation, ...]
     asked_columns: Mapping[str, AskedColumn]
     """Columns of messages that are rows in which tests of a contract look."""
+    _known: dict[Any, tuple[tuple[Part, ...], Any]] = field(default_factory=dict, repr=False)
 
     def plain_names_of(self, shape: RowShape) -> frozenset[str]:
         """Return the names that no verdict on messages of a shape depends on but for how they are built."""
@@ -141,7 +144,7 @@ class LayoutPlan:
                 kind = (row if self.one_row else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
                 parts.append(self._image(pointer, columns, full=full))
             elif schema is not None and "properties" in schema and pointer not in widened:
-                below, struct = self._struct(pointer, schema["properties"], columns, extras, widened, loose=loose)
+                below, struct = self._nested(pointer, schema["properties"], columns, extras, widened, loose=loose)
                 kind = struct | msgspec.UnsetType | None
                 parts.append(Nested(pointer, below))
             else:
@@ -158,6 +161,23 @@ class LayoutPlan:
             "Message", fields, rename=renamed.__getitem__, forbid_unknown_fields=True, gc=False, kw_only=True
         )
         return tuple(parts), struct
+
+    def _nested(
+        self, at: str, properties: Mapping[str, Any], columns: tuple[LayoutColumn, ...], extras: Sequence[str],
+        widened: frozenset[str], *, loose: bool,
+    ) -> tuple[tuple[Part, ...], Any]:  # fmt: skip
+        """Return the parts and the struct of an object; all layouts share those of one that holds no rows."""
+        below = f"{at}/"
+        if any(pointer.startswith(below) for pointer in (*self.images, *self.types.at)):
+            return self._struct(at, properties, columns, extras, widened, loose=loose)
+        own = tuple([pointer for pointer in extras if pointer.startswith(below)])
+        wide = frozenset([pointer for pointer in widened if pointer.startswith(below)])
+        key = (at, own, wide)
+        if key not in self._known:
+            if len(self._known) >= _MOST_NESTED:
+                self._known.clear()
+            self._known[key] = self._struct(at, properties, (), own, wide, loose=True)
+        return self._known[key]
 
     def _image(self, pointer: str, columns: tuple[LayoutColumn, ...], *, full: bool) -> Image:
         image = self.images[pointer]

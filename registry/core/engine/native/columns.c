@@ -160,14 +160,20 @@ int64_t cdc_codes(Buffer source, Buffer cell_buffer, Buffer code_buffer, Buffer 
     return total;
 }
 
-/* Counts the values of each kind; in turn in four tables, since one would wait for its own last count. */
-int64_t cdc_count_kinds(Buffer cell_buffer, Buffer total_buffer) {
-    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
-    int64_t count = COUNT_OF(cell_buffer, uint64_t), *totals = ITEMS(total_buffer, int64_t), turns[4][16] = {{0}};
-    if (!HOLDS(total_buffer, int64_t, 16)) return TOO_SHORT;
-    for (int64_t i = 0; i < count; i++) turns[i & 3][kind_of(cells[i])]++;
-    for (int kind = 0; kind < 16; kind++)
-        totals[kind] += turns[0][kind] + turns[1][kind] + turns[2][kind] + turns[3][kind];
+/* Counts the first `count` values of each column by kind; the cells of the columns follow each other, as many for each,
+ * and so do their sixteen totals. In turn in four tables, since one would wait for its own last count.
+ */
+int64_t cdc_count_kinds(Buffer cell_buffer, int64_t count, Buffer total_buffer) {
+    int64_t columns = COUNT_OF(total_buffer, int64_t) / 16, *totals = ITEMS(total_buffer, int64_t);
+    int64_t capacity = columns > 0 ? COUNT_OF(cell_buffer, uint64_t) / columns : 0;
+    if (count < 0 || columns < 1 || count > capacity) return TOO_SHORT;
+    for (int64_t column = 0; column < columns; column++, totals += 16) {
+        const uint64_t *cells = ITEMS(cell_buffer, uint64_t) + column * capacity;
+        int64_t turns[4][16] = {{0}};
+        for (int64_t i = 0; i < count; i++) turns[i & 3][kind_of(cells[i])]++;
+        for (int kind = 0; kind < 16; kind++)
+            totals[kind] += turns[0][kind] + turns[1][kind] + turns[2][kind] + turns[3][kind];
+    }
     return count;
 }
 

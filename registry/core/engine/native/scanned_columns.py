@@ -5,7 +5,7 @@ As a sequence, a scanned column holds the same objects that the parser would hav
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -59,6 +59,14 @@ class ScannedBytes:
         return memoryview(self.buffer)
 
 
+def count_kinds(library: Any, cells: Cells, total: int) -> list[list[int]]:
+    """Return the number of values of each kind, of the first `total` values of each of some columns."""
+    totals = np.zeros((len(cells) if cells.ndim > 1 else 1, KINDS), np.int64)
+    if totals.size:
+        library.cdc_count_kinds(cells, total, totals)
+    return totals.tolist()
+
+
 class ScannedColumn(ParsedColumn):
     """The values of one member or column, one per record or row; `decoder` is what the parser would use for them.
 
@@ -83,6 +91,10 @@ class ScannedColumn(ParsedColumn):
         if self._asked > _FEW or isinstance(place, slice):
             return self.objects[place]
         return self._object(int(self.cells[place]))
+
+    def join(self, others: Sequence[Self]) -> Self:
+        """Return its values and those of others, which are in the same bytes, one after the other."""
+        return type(self)(self.source, np.concatenate([self.cells, *(one.cells for one in others)]), self.decoder)
 
     @cached_property
     def objects(self) -> list[Any]:
@@ -110,9 +122,8 @@ class ScannedColumn(ParsedColumn):
     @cached_property
     def totals(self) -> list[int]:
         """The number of values of each kind."""
-        totals = np.zeros(KINDS, np.int64)
-        self.source.library.cdc_count_kinds(self.cells, totals)
-        return totals.tolist()
+        totals: list[int] = count_kinds(self.source.library, self.cells, len(self))[0]
+        return totals
 
     @cached_property
     def held(self) -> int:

@@ -51,7 +51,7 @@ class ScannedValues(ScannedColumn, ParsedValues):
     def valued(self) -> Mask | None:
         return self.kinds != NULL if self.holds(1 << NULL) else None
 
-    def mark(self, texts: Collection[str], *, nulls: bool) -> Mask:
+    def mark(self, texts: frozenset[str], *, nulls: bool) -> Mask:
         if any("\0" in text for text in texts):
             return ParsedValues.mark(self, texts, nulls=nulls)
         if not self.holds(TEXTS | STRUCTURES | nulls << NULL):

@@ -23,16 +23,26 @@ from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.engine.native.native_interface import buffers_of
 from cdc_contracts.registry.core.engine.native.native_library import is_eager, native_library
 from cdc_contracts.registry.core.engine.native.scan_plans import NoScanPlan, ScanPlan, free_names, make_scan_plan
-from cdc_contracts.registry.core.engine.native.scanned_columns import STATE, ScannedBytes, ScannedColumn, ScannedMember
+from cdc_contracts.registry.core.engine.native.scanned_columns import (
+    STATE,
+    ScannedBytes,
+    ScannedColumn,
+    ScannedMember,
+    count_kinds,
+)
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.core.engine.native.value_index import IndexedValues
 from cdc_contracts.registry.core.records.message_values import MessageValues
 
 Numbers = NDArray[np.int64]
 
-_MOST_PLANS: Final = 64
+_MOST_PLANS: Final = 1_024
 _MOST_TRIED: Final = 8
-"""Shapes looked for in one batch."""
+"""Shapes looked for in all messages of a batch."""
+_FREQUENT: Final = 4
+"""A shape is looked for in all messages where at most so many times as many are of other shapes."""
+_LEAST_GUESSED: Final = 8
+"""Fewer messages that look alike are not worth a scan."""
 _PATIENCE: Final = 256
 _LEAST: Final = 32
 """Fewer messages are not worth a scan, nor a batch of their own."""
@@ -99,7 +109,10 @@ class Scanner:
         for shape in recent:
             if len(numbers) < self._least:
                 break
-            numbers = self._scan_into(found, shape, values, numbers)
+            before = len(found)
+            numbers = self._scan_into(found, shape, values, numbers, self._least)
+            if len(found) == before:
+                self._recent.remove(shape)
         return found, numbers
 
     def scan_for(self, shape: RowShape, values: MessageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
@@ -108,33 +121,50 @@ class Scanner:
         free = free_names(self._plan, shape)
         known = any(one is shape or (free and _take_the_same(one, shape)) for one in self._recent)
         if not known and len(numbers) >= self._least:
-            numbers = self._scan_into(found, shape, values, numbers)
+            numbers = self._scan_into(found, shape, values, numbers, self._least)
             if found:
-                self._recent.insert(0, shape)
-                del self._recent[_MOST_TRIED:]
+                self._remember(shape)
         return found, numbers
 
+    def scan_guessed(
+        self, shape: RowShape, values: MessageValues, numbers: Numbers
+    ) -> tuple[list[DecodedBatch], Numbers]:
+        """Return the messages with a shape that all of some messages look to have, and the numbers of the others."""
+        found: list[DecodedBatch] = []
+        least = min(self._least, _LEAST_GUESSED)
+        if len(numbers) >= least:
+            numbers = self._scan_into(found, shape, values, numbers, least)
+        if found and len(values) <= self._patience + _FREQUENT * len(found[0]) and shape not in self._recent:
+            self._remember(shape)
+        return found, numbers
+
+    def _remember(self, shape: RowShape) -> None:
+        self._recent.insert(0, shape)
+        del self._recent[_MOST_TRIED:]
+
     def _scan_into(
-        self, found: list[DecodedBatch], shape: RowShape, values: MessageValues, numbers: Numbers
+        self, found: list[DecodedBatch], shape: RowShape, values: MessageValues, numbers: Numbers, least: int
     ) -> Numbers:
         plan = self._compiled(shape)
         result = None if plan is None else self._run(plan, values, numbers)
         batch = None
-        if plan is not None and result is not None and len(result.taken) >= self._least:
+        if plan is not None and result is not None and self._is_worth(result, least):
             batch = self._lay_out(shape, plan, result, values.array)
             listed = self._are_listed(plan, batch)
             if listed.any():  # scanned again without the messages that are of other shapes
                 apart = result.taken[listed]
                 batch, result = None, self._run(plan, values, numbers[~np.isin(numbers, apart)])
-                if result is not None and len(result.taken) >= self._least:
+                if result is not None and self._is_worth(result, least):
                     batch = self._lay_out(shape, plan, result, values.array)
                     result = replace(result, left=np.sort(np.concatenate([result.left, apart])))
         if batch is None or result is None:
-            if shape in self._recent:
-                self._recent.remove(shape)
             return numbers
         found.append(batch)
         return result.left
+
+    def _is_worth(self, result: _Found, least: int) -> bool:
+        """Return whether enough messages were taken; where the scan gave up, those of a shape are guessed."""
+        return len(result.taken) >= least and len(result.left) <= self._patience + _FREQUENT * len(result.taken)
 
     def _compiled(self, shape: RowShape) -> _CompiledPlan | None:
         known = self._plans.get(shape.key)
@@ -217,6 +247,8 @@ class Scanner:
                 )
                 for index, column in enumerate(image.columns)
             )
+            for values, totals in zip(columns, count_kinds(self._library, found.row_cells[place], total), strict=True):
+                values.totals = totals
             batch.rows[image.pointer] = Rows(
                 image,
                 state,

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 from msgspec import UNSET, Raw
 from numpy.typing import NDArray
 
@@ -45,6 +46,7 @@ _MOST_LEARNED_FIELDS: Final = 512
 _MOST_REFUSALS: Final = 8
 _BLOCK: Final = 256
 
+Numbers = NDArray[np.int64]
 MakeColumns = Callable[[dict[str, str] | None, tuple[Any, ...], Mapping[str, str]], list[LayoutColumn]]
 MakeColumn = Callable[[RowShape, str, Any], LayoutColumn]
 
@@ -92,6 +94,14 @@ class Parser:
                 self._sort_mixed(values, objects, readable, start, stop, result)
         self._verify(values, result)
         return result
+
+    def guess_shapes(self, values: MessageValues, numbers: Numbers) -> tuple[dict[RowShape, Numbers], Numbers]:
+        """Return the numbers of some values by the shape that they look like, and of those that look like none."""
+        guess, found = self._guess.open(), dict[RowShape | None, list[int]]()
+        for number, value in zip(numbers.tolist(), values.array.take(pa.array(numbers)).to_pylist(), strict=True):
+            found.setdefault(None if value is None else guess(value), []).append(number)
+        rest = np.array(found.pop(None, []), np.int64)
+        return {shape: np.array(alike, np.int64) for shape, alike in found.items() if shape is not None}, rest
 
     def _sort_alike(self, values: MessageValues, start: int, stop: int, result: Sorted) -> bool:
         """Decode a block with the single shape of the previous block; False if some value does not have this shape."""

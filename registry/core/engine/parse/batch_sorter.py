@@ -44,36 +44,49 @@ class BatchSorter:
     def sort(self, values: MessageValues) -> SortedBatch:
         """Return the values by layout."""
         result = SortedBatch(tombstones=values.tombstones())
+        parsed = Sorted()
         rest = np.arange(len(values))
         if result.tombstones:
             rest = np.delete(rest, result.tombstones)
-        if not self._scanner.works:
-            self._parse(values, rest, result)
-            return result
-        found, rest = self._scanner.scan(values, rest)
-        result.decoded_batches += found
-        for _ in range(self._rounds):
-            if len(rest) < 2 * self._block:
-                break
-            shape = self._parse(values, rest[: self._block], result)
-            rest = rest[self._block :]
-            if shape is not None:
-                found, rest = self._scanner.scan_for(shape, values, rest)
-                result.decoded_batches += found
-        self._parse(values, rest, result)
+        if self._scanner.works:
+            rest = self._scan(values, rest, parsed, result)
+        self._parse(values, rest, parsed)
+        result.ungrouped += parsed.ungrouped
+        result.decoded_batches += [
+            lay_out(shape, layout, numbers, records) for layout, (shape, numbers, records) in parsed.groups.items()
+        ]
         return result
 
-    def _parse(self, values: MessageValues, numbers: Numbers, result: SortedBatch) -> RowShape | None:
-        """Parse some messages, and return the most frequent shape."""
+    def _scan(self, values: MessageValues, numbers: Numbers, parsed: Sorted, result: SortedBatch) -> Numbers:
+        """Scan the messages of known shapes, parse some of the others to learn theirs, and return what is left."""
+        found, rest = self._scanner.scan(values, numbers)
+        result.decoded_batches += found
+        look_unlike_known = True
+        for _ in range(self._rounds):
+            if look_unlike_known and len(rest) >= 2 * self._block:
+                by_shape, unlike = self._parser.guess_shapes(values, rest)
+                look_unlike_known = bool(len(unlike))
+                each = [self._scanner.scan_guessed(shape, values, alike) for shape, alike in by_shape.items()]
+                result.decoded_batches += [one for found, _ in each for one in found]
+                rest = np.sort(np.concatenate([unlike, *(left for _, left in each)]))
+            if len(rest) < 2 * self._block:
+                break
+            learning, rest = rest[: self._block], rest[self._block :]
+            frequent = self._parse(values, learning, parsed)
+            if frequent is not None:
+                found, rest = self._scanner.scan_for(frequent, values, rest)
+                result.decoded_batches += found
+        return rest
+
+    def _parse(self, values: MessageValues, numbers: Numbers, parsed: Sorted) -> RowShape | None:
+        """Parse some messages, add them to those parsed before, and return the most frequent shape."""
         if not len(numbers):
             return None
-        parsed = self._parser.sort(values if len(numbers) == len(values) else values.take(numbers))
-        result.ungrouped += numbers[parsed.ungrouped].tolist()
-        result.decoded_batches += [
-            lay_out(shape, layout, numbers[places].tolist(), records)
-            for layout, (shape, places, records) in parsed.groups.items()
-        ]
-        return _most_frequent(parsed)
+        found = self._parser.sort(values if len(numbers) == len(values) else values.take(numbers))
+        parsed.ungrouped += numbers[found.ungrouped].tolist()
+        for layout, (shape, places, records) in found.groups.items():
+            parsed.add(shape, layout, numbers[places].tolist(), records)
+        return _most_frequent(found)
 
 
 def _most_frequent(parsed: Sorted) -> RowShape | None:

@@ -16,7 +16,7 @@ from cdc_contracts.registry.core.engine.layouts.layout_parts import RowShape
 from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import TYPES_FIELD, LayoutPlan
 
-MOST_SHAPES: Final = 2048
+MOST_SHAPES: Final = 8_192
 _PEEK: Final = 3
 """The bytes behind an image's name that mostly tell whether it holds a row."""
 

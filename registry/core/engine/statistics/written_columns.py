@@ -14,50 +14,29 @@ from itertools import pairwise
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.group.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
-from cdc_contracts.registry.core.engine.layouts.parsed_values import ParsedValues, token_of
-from cdc_contracts.registry.core.engine.layouts.single_values import number_by_token
-from cdc_contracts.registry.core.engine.statistics.string_bytes import Texts, are_digits
+from cdc_contracts.registry.core.engine.statistics.column_layouts import (
+    CODE_OF_PLAIN,
+    Codes,
+    OpenColumn,
+    find_layouts,
+)
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.column_ways import ColumnWays, JoinedStretches, RowWays, WrittenTable
-from cdc_contracts.registry.core.stats.column_writing import (
-    BOOLEAN,
-    DIGITS,
-    ISO,
-    LEAST_DATE_TIME,
-    MOST_DIGITS,
-    PLAIN,
-    SECOND_DIGITS,
-    SECONDS,
-    SQL,
-    TEXT,
-    ColumnWriting,
-    Writing,
-    layout_of,
-    layout_of_token,
-    writing_of,
-)
+from cdc_contracts.registry.core.stats.column_writing import TEXT, ColumnWriting, Writing
 from cdc_contracts.registry.core.stats.position_sequences import Point, Stretch
 from cdc_contracts.registry.core.stats.record_facts import Facts, WrittenRows, written_table
-from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 Numbers = NDArray[np.int64]
 Way = TypeVar("Way")
 Part = TypeVar("Part", bound=Hashable)
-Codes = NDArray[np.uint8]
 
-_LAYOUTS: Final = (PLAIN, ISO, SQL, SECONDS, DIGITS)
-_PLAIN, _ISO, _SQL, _SECONDS, _DIGITS = range(len(_LAYOUTS))
-_DASH, _COLON, _POINT, _MOST, _T, _SPACE = b"-:.4T "
 _FEW: Final = 8
-"""Up to this many values, each is examined separately."""
+"""Rows of each table up to which whole rows are noted at once."""
 _FEW_TABLES: Final = 64
 _FEW_STRETCHES: Final = 64
 """Ways in all cells up to which each is looked for by itself."""
@@ -132,11 +111,16 @@ class WrittenRecords:
 
 def note_writing(seen: ColumnWriting, records: WrittenRecords) -> None:
     """Count how the columns of validated records are written."""
-    for _, groups, rows in records.by_image(lambda written: not written.described):
-        cells = records.cells_of(groups, rows)
-        if cells is not None:
-            note = note_columns if len(cells.rows) > _FEW * len(cells.tables) else _note_rows
-            note(seen, cells, _written_in(groups[0].record_group, rows, cells), records.batch)
+    opened = [
+        (groups[0].record_group, rows, cells, _open_columns(groups[0].record_group, rows, cells))
+        for _, groups, rows in records.by_image(lambda written: not written.described)
+        if (cells := records.cells_of(groups, rows)) is not None
+    ]
+    find_layouts([column for *_, columns in opened for column in columns])
+    for record_group, rows, cells, columns in opened:
+        note = note_columns if len(cells.rows) > _FEW * len(cells.tables) else _note_rows
+        known = record_group.cached_verdict.plain
+        note(seen, cells, (_code_column(column, rows, cells, known) for column in columns), records.batch)
 
 
 def _cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> Cells | None:
@@ -172,28 +156,45 @@ def _kind_of(facts: Facts) -> tuple[Any, ...]:
     return facts.code, facts.contract, facts.subject, facts.written
 
 
-def _written_in(record_group: RecordGroup, rows: Rows, cells: Cells) -> Iterator[CodedColumn[Writing]]:
-    """Yield how the values of each column are written.
+def _open_columns(record_group: RecordGroup, rows: Rows, cells: Cells) -> list[OpenColumn]:
+    """Return the columns of an image that have values.
 
     What has no layout in any table it may be in is not looked at again: the layouts of other values tell nothing there.
     """
     known = record_group.cached_verdict.plain
-    tables = set(cells.tables) if len(cells.tables) <= _FEW_TABLES else set[WrittenTable]()
     if len(known) > _MOST_KNOWN:
         known.clear()
+    found = []
+    tables = _few_tables(cells)
     for (pointer, index), values in record_group.columns.items():
         if pointer != rows.image.pointer or not values.kinds:
             continue
-        name = rows.image.columns[index].name
-        kind = next(iter(values.kinds)) if len(values.kinds) == 1 else ""
-        is_plain = bool(tables) and all((name, kind) in known.get(table, ()) for table in tables)
-        codes, ways = _coded(values, rows.total, is_plain=is_plain)
-        codes = codes[cells.rows]
-        if tables and kind and not is_plain:
-            plain_cells = np.unique(cells.of_row[codes == _PLAIN + 1]).tolist()
-            for table in {cells.tables[cell] for cell in plain_cells}:
-                known.setdefault(table, set()).add((name, kind))
-        yield CodedColumn(name, codes, ways)
+        column = OpenColumn(rows.image.columns[index].name, values, plain=False, texts=None)
+        kind = (column.name, column.kind)
+        column.plain = bool(tables) and all(kind in known.get(table, ()) for table in tables)
+        if column.kind == TEXT and not column.plain:
+            valued = values.valued
+            column.texts = values.values if valued is None else values.values.select(np.flatnonzero(valued))
+        found.append(column)
+    return found
+
+
+def _few_tables(cells: Cells) -> set[WrittenTable]:
+    """Return the tables of some rows; none if they are many."""
+    return set(cells.tables) if len(cells.tables) <= _FEW_TABLES else set()
+
+
+def _code_column(
+    column: OpenColumn, rows: Rows, cells: Cells, known: dict[WrittenTable, set[tuple[str, str]]]
+) -> CodedColumn[Writing]:
+    """Return how the values of a column are written, and note the tables in which they have no layout."""
+    codes, ways = column.code(rows.total)
+    codes = codes[cells.rows]
+    if column.kind and not column.plain and (tables := _few_tables(cells)):
+        plain_cells = np.unique(cells.of_row[codes == CODE_OF_PLAIN]).tolist()
+        for table in tables & {cells.tables[cell] for cell in plain_cells}:
+            known.setdefault(table, set()).add((column.name, column.kind))
+    return CodedColumn(column.name, codes, ways)
 
 
 def note_columns(seen: ColumnWays[Way], cells: Cells, columns: Iterable[CodedColumn[Way]], batch: Batch) -> None:
@@ -283,68 +284,3 @@ def stretch_of(facts: Facts, batch: Batch, number: int) -> Stretch:
     """Return one record as a stretch."""
     (point,) = batch.points(np.array([number]))
     return _stretch_of(facts, 1, point, point)
-
-
-def _coded(values: ColumnValues, total: int, *, is_plain: bool) -> tuple[Codes, list[Writing | None]]:
-    """Return how the value of each row is written, by its index among the ways, of which the first is None.
-
-    A value of one kind has the index of its layout plus one; all are plain where that is known. Structures have none.
-    """
-    if STRUCTURE.issuperset(values.kinds):
-        return np.zeros(total, np.uint8), [None]
-    valued, kind = values.valued, next(iter(values.kinds))
-    if len(values.kinds) == 1 and (is_plain or kind == BOOLEAN):
-        plain = np.ones(len(values.values), np.uint8) if valued is None else valued.view(np.uint8)
-        return values.spread(plain), [None, Writing(kind, PLAIN)]
-    chosen = values.values if valued is None else values.values.select(np.flatnonzero(valued))
-    if len(values.kinds) > 1:
-        known: dict[Writing | None, int] = {None: 0}
-        found = [known.setdefault(writing_of(number_by_token(value)), len(known)) for value in chosen]
-        own, ways = np.array(found, np.uint8), [*known]
-    else:
-        own = _codes_of_each(kind, chosen) + np.uint8(_PLAIN + 1)
-        ways = [None, *(Writing(kind, layout) for layout in _LAYOUTS)]
-    if valued is None:
-        return values.spread(own), ways
-    codes = np.zeros(len(valued), np.uint8)
-    codes[valued] = own
-    return values.spread(codes), ways
-
-
-def _codes_of_each(kind: str, values: ParsedValues) -> Codes:
-    """Return the layout of each value of one kind."""
-    if len(values) <= _FEW:
-        return _codes_of_few(kind, values)
-    if kind == TEXT:
-        return _layouts_of_texts(values.as_texts)
-    codes, long = np.full(len(values), _PLAIN, np.uint8), values.integers_of_length(SECOND_DIGITS)
-    if len(long):
-        codes[long] = _codes_of_few(kind, values.select(long))
-    return codes
-
-
-def _codes_of_few(kind: str, values: Sequence[Any]) -> Codes:
-    """Return the layout of each value, one by one: for a row of one table among many that is faster than arrays."""
-    if kind == TEXT:
-        return np.array([_LAYOUTS.index(layout_of(value)) for value in values], np.uint8)
-    return np.array([_LAYOUTS.index(layout_of_token(token_of(value))) for value in values], np.uint8)
-
-
-def _layouts_of_texts(array: pa.StringArray) -> Codes:
-    texts = Texts(array)
-    window = texts.window(LEAST_DATE_TIME)
-    codes = np.zeros(len(array), np.uint8)
-    dated = (texts.lengths >= LEAST_DATE_TIME) & (window[4] == _DASH) & (window[7] == _DASH) & (window[13] == _COLON)
-    codes[dated & (window[10] == _T)] = _ISO
-    codes[dated & (window[10] == _SPACE)] = _SQL
-    if dated.all():
-        return codes
-    counted = ~dated & (texts.lengths > SECOND_DIGITS + 1) & (window[SECOND_DIGITS] == _POINT) & (window[0] <= _MOST)
-    for place in range(SECOND_DIGITS):
-        counted &= are_digits(window[place])
-    codes[counted] = _SECONDS
-    rest = ~dated & ~counted
-    if rest.any():
-        digits = pc.ascii_is_decimal(array).to_numpy(zero_copy_only=False) & (texts.lengths <= MOST_DIGITS)
-        codes[rest & digits & (texts.lengths > 0)] = _DIGITS
-    return codes

@@ -1,0 +1,125 @@
+"""Topics of many tables that differ in their columns: each is read as if it were the only one, in any order and cut."""
+
+import random
+import sys
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+from mutations import Token, replaced, to_bytes
+from output_rows import records_of, unlike_columns
+from record_batches import batch_of
+from topics import CATALOGUE, renderer_of, scope_of
+from written_reports import build_report
+
+from cdc_contracts.registry.core.common.json_messages import parse_message
+from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.native.native_library import native_library
+from cdc_contracts.registry.core.engine.native.scanning import Scanner
+from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.stats.tally import Tally
+
+REFERENCES = [version.reference for version in CATALOGUE.all_versions()]
+SETTINGS = ["off", "on", "eager"]
+DEBEZIUM, CANAL = "debezium/json@4", "oms-community/canal@2"
+
+
+def table_of(number):
+    """A table that lacks one of the columns of orders, and has one that no other table has."""
+    lacking = [*ORDERS.types][1 + number % (len(ORDERS.types) - 1)]
+    types = {name: type_ for name, type_ in ORDERS.types.items() if name != lacking}
+    return replace(ORDERS, name=f"t{number}", types=types | {f"own_{number}": "varchar(60)"})
+
+
+def messages(reference, tables, each, order=3):
+    """Messages of some tables, in turn by chance; of each table in its own order."""
+    renderer = renderer_of(reference)
+    streams = [
+        iter([*renderer.render_all(row_stream(5 + number, each, table=table_of(number)))]) for number in range(tables)
+    ]
+    turns = [number for number in range(tables) for _ in range(each)]
+    random.Random(order).shuffle(turns)
+    return [value for number in turns for value in islice(streams[number], 1)]
+
+
+def with_unknown_ops(reference, values):
+    """The same messages, some of which have an op code that no version lists."""
+    at = CATALOGUE.version(reference).meaning.envelope.op.at
+    parts = split_pointer(at or "")
+    for number, value in enumerate(values):
+        message = parse_message(value) if number % 7 == 3 and parts else {}
+        held = follow(message, parts) not in (ABSENT, message)
+        yield to_bytes(replaced(message, parts, Token('"ODD"'))) if held else value
+
+
+@pytest.mark.one_in(9)
+@pytest.mark.parametrize("native", SETTINGS)
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_each_table_is_read_as_the_reference_reads_it(reference, native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    values = messages(reference, 4, 12)
+    if CATALOGUE.version(reference).meaning.transport == "json":
+        values = [*with_unknown_ops(reference, values)]
+    assert unlike_columns(scope_of(reference), values) == []
+
+
+@pytest.mark.one_in(2, any_subject=True)
+@pytest.mark.parametrize("reference", [DEBEZIUM, CANAL, "oms-community/default@2", "dts/canal@2"])
+def test_the_tally_of_many_tables_depends_on_no_order_or_cut(reference):
+    values = [*with_unknown_ops(reference, messages(reference, 20, 40))]
+    records = [(0, offset, value) for offset, value in enumerate(values)]
+    whole, cut, backwards = Kernel(scope_of(reference)), Kernel(scope_of(reference)), Kernel(scope_of(reference))
+    told = report_of(reference, whole.audit(batch_of(records)))
+    by_cut = Tally()
+    for start in range(0, len(records), 97):
+        by_cut.merge(cut.audit(batch_of(records[start : start + 97])))
+    assert report_of(reference, by_cut) == told
+    assert report_of(reference, backwards.audit(batch_of(records[::-1]))) == told
+    assert report_of(reference, whole.audit(batch_of(records))) == told  # every shape is known by now
+
+
+def report_of(reference, tally):
+    return build_report(
+        tally, catalogue=CATALOGUE, contract=reference, source={"kind": "kafka"}, spans={}, fail_on="error"
+    )
+
+
+@pytest.mark.skipif(native_library() is None, reason="no native part was compiled here, or it is switched off")
+@pytest.mark.parametrize("reference", [DEBEZIUM, CANAL])
+def test_tables_that_take_turns_are_scanned(reference, monkeypatch):
+    scanned = []
+    lay_out = Scanner._lay_out
+
+    def counted(self, shape, compiled, found, array):
+        batch = lay_out(self, shape, compiled, found, array)
+        scanned.append(len(batch))
+        return batch
+
+    monkeypatch.setattr(Scanner, "_lay_out", counted)
+    values, kernel = messages(reference, 20, 60), Kernel(scope_of(reference))
+    kernel.audit(records_of(values))
+    scanned.clear()
+    kernel.audit(records_of(values))
+    assert sum(scanned) > len(values) * 9 / 10
+    assert len(scanned) <= 2 * 20
+
+
+def test_many_tables_that_take_turns_cost_few_calls_of_functions():
+    def count(tables):
+        calls = 0
+
+        def called(_frame, event, _argument):
+            nonlocal calls
+            calls += event == "call"
+
+        kernel, batch = Kernel(scope_of(CANAL)), records_of(messages(CANAL, tables, 1_200 // tables))
+        kernel.audit(batch)
+        sys.setprofile(called)
+        try:
+            kernel.audit(batch)
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    assert count(60) - count(1) < 60 * 3_000
