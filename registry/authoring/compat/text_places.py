@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import yaml
 
+from cdc_contracts.registry.authoring.compat.compatibility_verdict import TextPlace
 from cdc_contracts.registry.core.common.pointers import split_pointer
 
 Position = tuple[int, int]
@@ -37,6 +38,20 @@ def find_positions(text: str, pointers: Collection[str]) -> dict[str, Position]:
         nearest = next((parts[:length] for length in range(len(parts), -1, -1) if parts[:length] in known), None)
         if nearest is not None:
             found[pointer] = known[nearest]
+    return found
+
+
+def find_lines(file: str | None, text: str, places: Sequence[TextPlace | None]) -> list[TextPlace | None]:
+    """Return places with their lines and columns in the text of a file; those in other files stay as they are."""
+    wanted = {place.pointer for place in places if place is not None and place.file == file}
+    known = find_positions(text, wanted) if wanted else {}
+    found: list[TextPlace | None] = []
+    for place in places:
+        if place is None or place.file != file or place.pointer not in known:
+            found.append(place)
+        else:
+            line, column = known[place.pointer]
+            found.append(replace(place, line=line, column=column))
     return found
 
 
