@@ -192,15 +192,13 @@ def _write_editor_schemas(target: Path) -> None:
 
 def _compare(nearest: str, reference: str, catalogue: Catalogue, target: Path) -> None:
     """Print in what the contract that comes nearest differs from the draft."""
-    from cdc_contracts.registry.authoring.explain.contract_differences import PRESENT, compare
+    from cdc_contracts.registry.authoring.explain.contract_differences import compare
     from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
     known = Catalogue(list(dict.fromkeys([*catalogue.roots, target])))
     found = [one for one in compare(known.version(nearest), known.version(reference)).meaning if one.group in _COMPARED]
     console.print_heading(f"The nearest contract is {nearest}, which differs")
-    sides = [[(None if one is None else "yes" if one == PRESENT else one) or "-" for one in (each.left, each.right)]
-             for each in found[:_MOST_DIFFERENCES]]  # fmt: skip
-    rows = [(one.group, one.what, left, "→", right) for one, (left, right) in zip(found, sides, strict=False)]
+    rows = [(one.group, one.what, one.left or "-", "→", one.right or "-") for one in found[:_MOST_DIFFERENCES]]
     console.print_table(["", "", "", "", ""], rows)
     if len(found) > len(rows):
         console.print_line(f"and {len(found) - len(rows):,} more")

@@ -12,7 +12,7 @@ from typing import Final
 from format_evidence import describe_proof
 from vocabulary_page import TERMS, vocabulary
 
-from cdc_contracts.registry.authoring.explain.contract_differences import PRESENT, PROSE, compare
+from cdc_contracts.registry.authoring.explain.contract_differences import PROSE, compare
 from cdc_contracts.registry.authoring.explain.contract_explanations import Explanation, explain
 from cdc_contracts.registry.authoring.explain.option_explanations import explain_options
 from cdc_contracts.registry.core.contract.catalogue import (
@@ -168,4 +168,4 @@ def _cell(text: str) -> str:
 
 
 def _side(text: str | None) -> str:
-    return "no" if text is None else "yes" if text == PRESENT else text
+    return "no" if text is None else text
