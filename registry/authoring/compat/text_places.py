@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 import yaml
@@ -114,7 +115,7 @@ def _unescape(found: re.Match[str]) -> str:
 
 def _scan_yaml(text: str, ways: set[Parts]) -> Iterator[tuple[Parts, Position]]:
     try:
-        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        root = _compose(text)
     except yaml.YAMLError:
         return
     waiting: list[tuple[Any, Parts]] = [(root, ())]
@@ -131,3 +132,8 @@ def _scan_yaml(text: str, ways: set[Parts]) -> Iterator[tuple[Parts, Position]]:
             if here in ways:
                 yield here, (marked.start_mark.line + 1, marked.start_mark.column + 1)
                 waiting.append((value, here))
+
+
+@lru_cache(16)  # the same few files of a comparison, finding by finding
+def _compose(text: str) -> Any:
+    return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
