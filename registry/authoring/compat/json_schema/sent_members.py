@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS, BundledSchema
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import BundledSchema
 from cdc_contracts.registry.authoring.compat.json_schema.closing import is_map
 from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import (
     apply_in_place,
@@ -23,6 +23,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions impo
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER
 from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.schema.json_schemas.schema_checks import VALIDATORS
 
 _ALTERNATIVES: Final = ("anyOf", "oneOf")
 _TESTED: Final = ("if", "not")
@@ -121,7 +122,7 @@ def _find_fitting(document: BundledSchema, message: Any) -> set[tuple[str, str]]
         return None
     plain = {word: held for word, held in document.value.items() if word != "$id"}
     try:
-        validator = FAST_VALIDATORS[document.draft](plain, offline=True, validate_formats=False)
+        validator = VALIDATORS[document.draft](plain, offline=True, validate_formats=False)
     except (ValueError, jsonschema_rs.ReferencingError):
         return None
     found = validator.evaluate(message).list()["details"]

@@ -18,7 +18,7 @@ from cdc_contracts.registry.core.schema.schema_texts import SchemaFault
 MAX_COUNT: Final = 2**53
 """The largest count of `minItems` and its like: every reader of JSON holds it exactly."""
 
-_VALIDATORS: Final[Mapping[int, type[jsonschema_rs.Validator]]] = {
+VALIDATORS: Final[Mapping[int, type[jsonschema_rs.Validator]]] = {
     jsonschema_rs.Draft4: jsonschema_rs.Draft4Validator,
     jsonschema_rs.Draft6: jsonschema_rs.Draft6Validator,
     jsonschema_rs.Draft7: jsonschema_rs.Draft7Validator,
@@ -110,7 +110,7 @@ def _refuse_heavy(weight: int, pointer: str) -> None:
 
 def _refuse_no_pattern(pattern: str, pointer: str, draft: int) -> None:
     try:
-        _VALIDATORS[draft]({"pattern": pattern})
+        VALIDATORS[draft]({"pattern": pattern})
     except (jsonschema_rs.ValidationError, ValueError):
         raise SchemaFault(
             f"not a JSON Schema pattern: {pattern[:_SHOWN]}",
