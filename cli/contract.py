@@ -13,14 +13,8 @@ import typer
 
 from cdc_contracts.cli.options import run_options
 from cdc_contracts.cli.options.arrow_start import start_arrow
-from cdc_contracts.cli.options.connection_options import (
-    Bootstrap,
-    ConnectionOptions,
-    EnvironmentName,
-    KafkaConfig,
-    KafkaOptions,
-)
-from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
+from cdc_contracts.cli.options.connection_options import ConnectionOptions
+from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue, spread
 from cdc_contracts.cli.options.validation_options import SchemaRegistry, open_schemas
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.core.common.errors import UsageError
@@ -46,11 +40,13 @@ def _contract() -> None:
 
 
 @app.command("new", short_help="Draft a contract from messages.")
+@spread
 def new(
     subject: Annotated[str, typer.Argument(metavar="SYSTEM/DIALECT", help="What the new contract is called.")],
     sources: Annotated[
         list[str], typer.Argument(metavar="FILE...|-|topic T...", help="Files, - for standard input, or topics.")
     ],
+    client: ConnectionOptions,
     target: Annotated[
         Path, typer.Option("--to", metavar="FOLDER", help="The folder of contracts that it is added to.")
     ] = Path("contracts"),
@@ -65,10 +61,6 @@ def new(
         int, typer.Option("--messages", metavar="N", help="Read at most this many messages.", min=1)
     ] = 2_000,
     whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
-    bootstrap: Bootstrap = None,
-    environment: EnvironmentName = None,
-    kafka_config: KafkaConfig = None,
-    kafka_options: KafkaOptions = None,
     folders: ContractFolders = None,
     schema_registry: SchemaRegistry = None,
 ) -> None:
@@ -93,7 +85,6 @@ def new(
     catalogue = open_catalogue([*(folders or ()), *known], target=target)
     if has_extra("arrow"):  # the draft is checked by batches too
         start_arrow()
-    client = ConnectionOptions(bootstrap, environment, kafka_config, kafka_options)
     schemas = open_schemas(schema_registry or read_settings(Path.cwd()).schema_registry)
     if sources[0] == _TOPIC:
         records = list(_of_topics(sources[1:], messages, client, framed=schemas is not None))
@@ -201,15 +192,13 @@ def _write_editor_schemas(target: Path) -> None:
 
 def _compare(nearest: str, reference: str, catalogue: Catalogue, target: Path) -> None:
     """Print in what the contract that comes nearest differs from the draft."""
-    from cdc_contracts.registry.authoring.explain.contract_differences import PRESENT, compare
+    from cdc_contracts.registry.authoring.explain.contract_differences import compare
     from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
     known = Catalogue(list(dict.fromkeys([*catalogue.roots, target])))
     found = [one for one in compare(known.version(nearest), known.version(reference)).meaning if one.group in _COMPARED]
     console.print_heading(f"The nearest contract is {nearest}, which differs")
-    sides = [[(None if one is None else "yes" if one == PRESENT else one) or "-" for one in (each.left, each.right)]
-             for each in found[:_MOST_DIFFERENCES]]  # fmt: skip
-    rows = [(one.group, one.what, left, "→", right) for one, (left, right) in zip(found, sides, strict=False)]
+    rows = [(one.group, one.what, one.left or "-", "→", one.right or "-") for one in found[:_MOST_DIFFERENCES]]
     console.print_table(["", "", "", "", ""], rows)
     if len(found) > len(rows):
         console.print_line(f"and {len(found) - len(rows):,} more")

@@ -167,6 +167,7 @@ def convert_file(
     JSON is read from .jsonl, .json and .parquet files, Avro from .avro containers and .parquet captures. A message that
     the schema cannot hold exactly is refused: reported on stderr, saved with --quarantine, and the exit code is 1.
     """
+    from cdc_contracts.registry.core.common.atomic_files import check_new_place
     from cdc_contracts.registry.core.records.conversion.converted_files import (
         check_target,
         convert_files,
@@ -185,9 +186,10 @@ def convert_file(
         framing = Frame(default_framing(output))
     conversion = converting.open(framing)
     check_target(output, conversion.form, conversion.framing)
-    for target in (quarantine, None if output == _STDOUT else Path(output)):
-        _check_place(target, kept, replace=replace)
-    _check_quarantine(quarantine, kept if output == _STDOUT else [Path(output)])
+    if output != _STDOUT:
+        check_new_place(Path(output), kept=kept, replace=replace)
+        kept.append(Path(output))
+    _check_quarantine(quarantine, kept, replace=replace)
     plan = None if paths == [STDIN] else plan_files([Path(path) for path in paths], whole=whole)
     found = (
         convert_input(sys.stdin.buffer.read(), conversion, whole=whole)
@@ -230,8 +232,7 @@ def convert_topic(
     if framing is Frame.CONTAINER:
         raise UsageError("a Kafka record cannot be an Avro container", hint="Give --framing confluent or bare.")
     conversion = converting.open(framing, topic)
-    _check_place(quarantine, [], replace=replace)
-    _check_quarantine(quarantine, [])
+    _check_quarantine(quarantine, [], replace=replace)
     wanted, connection = run_options.parse_topic_options(start, end, client)
     chosen = run_options.EngineOptions(**vars(spark), engine=engine_name)
     with run_options.start_engine(chosen, kafka=True) as engine:
@@ -252,24 +253,14 @@ def _open_output(output: str) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _check_place(target: Path | None, kept: list[Path], *, replace: bool) -> None:
-    from cdc_contracts.registry.core.common.atomic_files import check_place
-
-    if target is None:
-        return
-    check_place(target, kept=kept)
-    if target.exists() and not replace:
-        raise UsageError("the file exists already", where=str(target), hint="Choose another name, or give --replace.")
-
-
-def _check_quarantine(quarantine: Path | None, others: list[Path]) -> None:
-    from cdc_contracts.registry.core.common.atomic_files import check_place
+def _check_quarantine(quarantine: Path | None, others: list[Path], *, replace: bool) -> None:
+    from cdc_contracts.registry.core.common.atomic_files import check_new_place
 
     if quarantine is None:
         return
     if quarantine.suffix != ".parquet":
         raise UsageError("a quarantine is a .parquet file", where=str(quarantine))
-    check_place(quarantine, kept=others)
+    check_new_place(quarantine, kept=others, replace=replace)
 
 
 def _finish(counts: Counts, lines: set[Source] | None, quarantine: Path | None) -> None:

@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cdc_contracts.cli.options import run_options, validation_options
-from cdc_contracts.cli.options.connection_options import (
-    Bootstrap,
-    Connection,
-    ConnectionOptions,
-    EnvironmentName,
-    KafkaConfig,
-    KafkaOptions,
-)
-from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders
+from cdc_contracts.cli.options.connection_options import Connection, ConnectionOptions
+from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, spread
 from cdc_contracts.cli.options.version_options import NewVersions, check_new_versions, write_versions
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.core.common.errors import UsageError
@@ -38,12 +31,12 @@ _MOST_SHOWN = 8
 Messages = Annotated[int, typer.Option("--messages", metavar="N", help="Read at most this many messages.", min=1)]
 
 
+@spread
 def detect(
     sources: Annotated[
         list[str], typer.Argument(metavar="FILE...|-|topic T...", help="Files, - for standard input, or topics.")
     ],
-    bootstrap: Bootstrap = None,
-    environment: EnvironmentName = None,
+    client: ConnectionOptions,
     messages: Messages = 2_000,
     whole: Annotated[bool, typer.Option("--whole", help="Each file, or the input, is one message.")] = False,
     start: run_options.From = "earliest",
@@ -54,8 +47,6 @@ def detect(
     schema_registry: validation_options.SchemaRegistry = None,
     new_versions: NewVersions = None,
     as_json: AsJson = False,
-    kafka_config: KafkaConfig = None,
-    kafka_options: KafkaOptions = None,
     folders: ContractFolders = None,
 ) -> None:
     """Detect the contract of messages from a sample, with the evidence. Starts no JVM.
@@ -80,7 +71,6 @@ def detect(
     accumulator = EvidenceAccumulator(catalogue, reading_options)
     wanted: Any = None
     connection = Connection("", {})
-    client = ConnectionOptions(bootstrap, environment, kafka_config, kafka_options)
     of_files = [Path(one) for one in sources] if sources[0] != TOPIC else []
     check_new_versions(new_versions, of_files)
     if sources[0] == TOPIC:

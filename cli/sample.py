@@ -61,7 +61,7 @@ def sample(
 
 
 def _check_target(target: Path, *, binary: bool, replace: bool) -> None:
-    from cdc_contracts.registry.core.common.atomic_files import check_place
+    from cdc_contracts.registry.core.common.atomic_files import check_new_place
 
     endings = (".parquet",) if binary else (".jsonl", ".parquet")
     if target.suffix not in endings:
@@ -69,9 +69,7 @@ def _check_target(target: Path, *, binary: bool, replace: bool) -> None:
             f"`{target.suffix or target.name}` is not a file type for these messages",
             hint=f"Use {' or '.join(endings)}.",
         )
-    check_place(target)
-    if target.exists() and not replace:
-        raise UsageError("the file exists already", where=str(target), hint="Give --replace to overwrite it.")
+    check_new_place(target, replace=replace)
 
 
 def _print_lines(messages: Iterable[bytes]) -> None:

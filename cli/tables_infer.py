@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,31 +32,42 @@ _LONGEST_NAME = 30
 app = typer.Typer(help="Infer table contracts from messages.", no_args_is_help=True)
 
 
+@dataclass(frozen=True)
+class InferenceOptions:
+    """Options of what is read as a row, and of where the table contracts go."""
+
+    contract: Contract = None
+    table: Table = None
+    parameters: Parameters = None
+    output: Folder = None
+    replace: Replace = False
+    as_json: AsJson = False
+    folders: ContractFolders = None
+
+    @property
+    def validating(self) -> ValidationOptions:
+        """The options of how messages are validated."""
+        return ValidationOptions(self.contract, self.folders, table=self.table, parameters=self.parameters)
+
+
 @app.command("topic", short_help="From the messages of topics.")
 @spread
 def infer_topic(
     brokers: run_options.Brokers,
     reading: run_options.RunOptions,
+    inferring: InferenceOptions,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="TOPIC", help="Topics, or --pattern or --all.", show_default=False)
     ] = None,
-    contract: Contract = None,
-    table: Table = None,
-    parameters: Parameters = None,
-    output: Folder = None,
-    replace: Replace = False,
-    as_json: AsJson = False,
-    folders: ContractFolders = None,
 ) -> None:
     """Infer a contract for each table with rows in the messages of topics, and show the evidence."""
-    check_output(output)
-    validating = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
-    open_validation = partial(validating.open_validation, reading=reading)
+    check_output(inferring.output)
+    open_validation = partial(inferring.validating.open_validation, reading=reading)
     opened = topic_options.open_inputs(
-        names, reading, brokers, contract, open_validation, topic_options.open_bookmarks(brokers)
+        names, reading, brokers, inferring.contract, open_validation, topic_options.open_bookmarks(brokers)
     )
     with run_options.open_engine(reading, brokers) as engine:
-        _infer(engine, opened(engine), reading, output, replace=replace, as_json=as_json)
+        _infer(engine, opened(engine), reading, inferring)
 
 
 @app.command("file", short_help="From the messages of files or folders.")
@@ -65,32 +77,22 @@ def infer_file(
         list[Path], typer.Argument(metavar="PATH...", help="Files or folders: .jsonl, .ndjson, .parquet, .json, .avro.")
     ],
     reading: run_options.RunOptions,
-    contract: Contract = None,
+    inferring: InferenceOptions,
     whole: Annotated[bool, typer.Option("--whole", help="Each file is one message.")] = False,
-    table: Table = None,
-    parameters: Parameters = None,
-    output: Folder = None,
-    replace: Replace = False,
-    as_json: AsJson = False,
-    folders: ContractFolders = None,
 ) -> None:
     """Infer a contract for each table with rows in the messages of files, and show the evidence."""
-    check_output(output)
-    validating = ValidationOptions(contract=contract, folders=folders, table=table, parameters=parameters)
-    validation = validating.open_validation(reading=reading)
+    check_output(inferring.output)
+    validation = inferring.validating.open_validation(reading=reading)
     source = run_options.open_files(paths, reading.start, reading.end, whole=whole, sample=reading.sample)
     with run_options.open_engine(reading) as engine:
-        _infer(engine, [(source, validation)], reading, output, replace=replace, as_json=as_json)
+        _infer(engine, [(source, validation)], reading, inferring)
 
 
 def _infer(
     engine: Engine,
     inputs: Sequence[tuple[Input, ValidationContext | Undetected]],
     reading: run_options.RunOptions,
-    output: Path | None,
-    *,
-    replace: bool,
-    as_json: bool,
+    inferring: InferenceOptions,
 ) -> None:
     from cdc_contracts.registry.core.tables.inference.proposal_reports import head_of, notes_of, write_account
     from cdc_contracts.registry.core.tables.inference.proposals import propose
@@ -100,7 +102,7 @@ def _infer(
         total = _collect(engine, inputs, stop)
     stopped = stop.reason
     proposals = propose(total, inputs[0][1].catalogue) if inputs else []
-    if as_json:
+    if inferring.as_json:
         console.print_json(write_account(total, proposals))
     else:
         _print_result(proposals)
@@ -108,14 +110,14 @@ def _infer(
     if stopped is not None:
         console.say(f"stopped before the end ({stopped}): the result covers what was read until then")
     if stop.signal is not None:
-        if output is not None:
+        if inferring.output is not None:
             console.say("no file was written; use --time-limit or --to for files from part of the messages")
         raise typer.Exit(signals.code_of(stop.signal))
     if not proposals:
         raise typer.Exit(EXIT_CODES[INCONCLUSIVE])
-    if output is not None:
+    if inferring.output is not None:
         made = [(one.contract, notes_of(one), head_of(one)) for one in proposals]
-        if not file_tables(made, output, replace=replace):
+        if not file_tables(made, inferring.output, replace=inferring.replace):
             raise typer.Exit(EXIT_CODES[DRIFT])
 
 

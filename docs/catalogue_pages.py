@@ -12,9 +12,8 @@ from typing import Final
 from format_evidence import describe_proof
 from vocabulary_page import TERMS, vocabulary
 
-from cdc_contracts.registry.authoring.explain.contract_differences import PRESENT, PROSE, compare
+from cdc_contracts.registry.authoring.explain.contract_differences import PROSE, compare
 from cdc_contracts.registry.authoring.explain.contract_explanations import Explanation, explain
-from cdc_contracts.registry.authoring.explain.option_explanations import explain_options
 from cdc_contracts.registry.core.contract.catalogue import (
     AVRO_MESSAGE_SCHEMA,
     ENVELOPE,
@@ -23,9 +22,12 @@ from cdc_contracts.registry.core.contract.catalogue import (
     Version,
     span,
 )
+from cdc_contracts.registry.core.contract.column_model import MappingDocument
 from cdc_contracts.registry.core.contract.phrases import describe_distinction
+from cdc_contracts.registry.core.values import FORMS
 
 INDEX: Final = "README.md"
+_NULLS: Final = {"null": "`null`", "default": "the default of the column"}
 _NOTE: Final = "<!-- Written by docs/write_catalogue.py from the contracts; a test keeps it up to date. -->"
 
 _RESTS_ON: Final = (
@@ -131,21 +133,25 @@ def _explained(one: Explanation) -> Iterator[str]:
 
 def _options(version: Version) -> Iterator[str]:
     """Yield a table for each value mapping: what options of the producer change, and what that looks like."""
-    lines = list(explain_options(version))
-    for mapping in dict.fromkeys(line.mapping for line in lines):
-        rows = [
-            (
-                f"`{line.option}`",
-                ", ".join(f"`{value}`" for value in line.values),
-                ", ".join(line.types),
-                line.says,
-                f"`{line.example}`" if line.example else "",
-            )
-            for line in lines
-            if line.mapping == mapping
-        ]
-        head = ("Option", "Value", "Changes columns of type", "On the wire", "Looks like")
-        yield from _section(f"What options change, {mapping}", head, rows)
+    head = ("Option", "Value", "Changes columns of type", "On the wire", "Looks like")
+    for name in version.mapping_names():
+        rows = list(_option_rows(version.catalogue.mapping(name).document))
+        yield from _section(f"What options change, {name}", head, rows)
+
+
+def _option_rows(mapping: MappingDocument) -> Iterator[tuple[str, ...]]:
+    """Yield what each option changes; values of an option that write types alike are one row."""
+    for option, values in mapping.options.items():
+        alike: dict[tuple[tuple[str, ...], str], list[str]] = {}
+        for value, forms in values.items():
+            for form, types in forms.items():
+                alike.setdefault((types, form), []).append(f"`{value}`")
+        for (types, form), under in alike.items():
+            yield f"`{option}`", ", ".join(under), ", ".join(types), FORMS[form].says, f"`{FORMS[form].example}`"
+    for option, sent in mapping.null_sent_as.items():
+        for value, written in sent.items():
+            says = f"NULL in a column with a default is written as {_NULLS[written]}"
+            yield f"`{option}`", f"`{value}`", "any type", says, ""
 
 
 def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -168,4 +174,4 @@ def _cell(text: str) -> str:
 
 
 def _side(text: str | None) -> str:
-    return "no" if text is None else "yes" if text == PRESENT else text
+    return "no" if text is None else text

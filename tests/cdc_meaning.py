@@ -17,7 +17,7 @@ from itertools import islice, product
 import jsonschema
 from schema_pairs import messages
 
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS
+from cdc_contracts.registry.core.schema.json_schemas.schema_checks import VALIDATORS
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import draft_of
 
 MESSAGES = messages()
@@ -226,7 +226,7 @@ def uncounted(text):
 
 
 def fast(schema):
-    return FAST_VALIDATORS[draft_of(schema)](schema, offline=True, validate_formats=False)
+    return VALIDATORS[draft_of(schema)](schema, offline=True, validate_formats=False)
 
 
 @cache

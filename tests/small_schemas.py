@@ -5,9 +5,10 @@ import os
 from functools import cache
 from itertools import combinations, product
 
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS, SLOW_JUDGES
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import SLOW_JUDGES
 from cdc_contracts.registry.authoring.compat.levels import Level
 from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
+from cdc_contracts.registry.core.schema.json_schemas.schema_checks import VALIDATORS
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
 from cdc_contracts.registry.core.schema.schema_documents import JSON, read_schema
 
@@ -76,7 +77,7 @@ FAMILIES = {
 def takes(draft, text):
     """Return which values a schema takes, by two validators; where they do not agree, no number counts."""
     schema, values = json.loads(text), FAMILIES[draft][2]
-    fast = FAST_VALIDATORS[draft_of(schema)](schema, offline=True, validate_formats=False)
+    fast = VALIDATORS[draft_of(schema)](schema, offline=True, validate_formats=False)
     slow = SLOW_JUDGES[draft_of(schema)](schema)
     found = [(fast.is_valid(value), slow.is_valid(value)) for value in values]
     assert all(one == other for one, other in found), "the validators differ"

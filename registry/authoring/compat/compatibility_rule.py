@@ -11,6 +11,8 @@ from cdc_contracts.registry.core.common.rule_modules import COMPATIBILITY_RULES,
 BREAKING: Final = "breaking"
 UNDECIDED: Final = "undecided"
 NOTE: Final = "note"
+SEVERITIES: Final = (BREAKING, UNDECIDED, NOTE)
+"""In the order in which findings are listed."""
 _FAMILIES: Final = {
     "C1": "json-schema", "C2": "avro", "C3": "meaning", "C4": "publication", "T2": "table-versions",
 }  # fmt: skip

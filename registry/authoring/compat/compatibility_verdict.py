@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -92,7 +93,11 @@ class CompatibilityVerdict:
 
 
 def conclude(level: Level, policy: Policy, findings: tuple[CompatibilityFinding, ...]) -> CompatibilityVerdict:
-    """Return the verdict of findings: one that breaks decides, else one that is undecided leaves it open."""
+    """Return the verdict of findings."""
+    return CompatibilityVerdict(decide(findings), level, policy, findings)
+
+
+def decide(findings: Iterable[CompatibilityFinding]) -> bool | None:
+    """Return whether versions are compatible: a finding that breaks decides; an undecided one leaves it open."""
     severities = {finding.severity for finding in findings}
-    compatible = False if BREAKING in severities else None if UNDECIDED in severities else True
-    return CompatibilityVerdict(compatible, level, policy, findings)
+    return False if BREAKING in severities else None if UNDECIDED in severities else True

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED, family_of
+from cdc_contracts.registry.authoring.compat.compatibility_rule import NOTE, SEVERITIES, family_of
 from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
     READ_DIFFERENTLY,
     CompatibilityFinding,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _FILES: Final[Mapping[str, str]] = {JSON: ENVELOPE, AVRO: AVRO_ENVELOPE}
 _PROSE: Final = frozenset({"$id", "$comment", "title", "description", "doc", "namespace", "examples"})
 _NAMED: Final = frozenset({"properties", "$defs", "patternProperties", "dependentSchemas"})
-_SEVERITIES: Final = (BREAKING, UNDECIDED, NOTE)
 _Reported = list[tuple[CompatibilityFinding, tuple[str, ...]]]
 
 
@@ -90,7 +89,7 @@ def _stripped(schema: Any, *, names: bool) -> Any:
 def _weight(finding: CompatibilityFinding) -> tuple[int, bool]:
     """Return the sort key of findings: breaking ones first, among them those that are misread without an error."""
     silent = finding.proof is not None and finding.proof.kind == READ_DIFFERENTLY
-    return _SEVERITIES.index(finding.severity), not silent
+    return SEVERITIES.index(finding.severity), not silent
 
 
 def _misreadings(old: Version, new: Version) -> tuple[Misreading, ...]:

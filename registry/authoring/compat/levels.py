@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
 BACKWARD: Final = "backward"
@@ -53,3 +55,9 @@ class Policy(StrEnum):
     def directions(self, level: Level) -> tuple[str, ...]:
         """Return the directions that the policy looks in at a level."""
         return (BACKWARD, FORWARD) if self is Policy.CDC else level.directions
+
+
+POLICY_NAMES: Final[Mapping[str, Policy]] = MappingProxyType({
+    "STRICT": Policy.CONFLUENT_STRICT, "LENIENT": Policy.CONFLUENT_LENIENT, "CDC": Policy.CDC,
+})  # fmt: skip
+"""The policies by the values of `compatibilityPolicy` in the configuration of a registry."""

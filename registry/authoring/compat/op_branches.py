@@ -24,7 +24,7 @@ from cdc_contracts.registry.authoring.compat.levels import Level, Policy
 from cdc_contracts.registry.authoring.compat.text_places import find_positions
 from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
 from cdc_contracts.registry.core.common.json_messages import parse_message
-from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.core.common.pointers import ABSENT, find_in_document, join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import ENVELOPE
 from cdc_contracts.registry.core.generate.message_outlines import narrow_to
 from cdc_contracts.registry.core.message.schema_violations import SchemaCheck
@@ -69,7 +69,7 @@ class _Side:
             return None
         heads = [f"/allOf/{number}/then" for number in self._holding(message)] if message is not None else []
         for pointer in (*(head + place.pointer for head in reversed(heads)), place.pointer):
-            if _leads_somewhere(self.document, split_pointer(pointer)):
+            if find_in_document(self.document, split_pointer(pointer)) is not ABSENT:
                 return TextPlace(pointer, self.file, *find_positions(self.text, {pointer}).get(pointer, (None, None)))
         return TextPlace(place.pointer, self.file)
 
@@ -173,17 +173,6 @@ def _only(schema: Mapping[str, Any], message: Message) -> dict[str, Any]:
         if name in properties
     }
     return {"properties": kept, **({"$defs": schema["$defs"]} if "$defs" in schema else {})}
-
-
-def _leads_somewhere(document: Any, parts: tuple[str, ...]) -> bool:
-    for part in parts:
-        if isinstance(document, Mapping) and part in document:
-            document = document[part]
-        elif isinstance(document, list) and part.isdigit() and int(part) < len(document):
-            document = document[int(part)]
-        else:
-            return False
-    return True
 
 
 def member_of(pointer: str) -> str | None:

@@ -27,6 +27,7 @@ def compare_readers(earlier: SchemaText, later: SchemaText) -> ReaderVerdict:
     if earlier == later:
         return ReaderVerdict(later_reads=True, earlier_reads=True)
     from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING, UNDECIDED
+    from cdc_contracts.registry.authoring.compat.compatibility_verdict import decide
     from cdc_contracts.registry.authoring.compat.levels import BACKWARD, FORWARD, MEANING, Level, Policy
     from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
 
@@ -39,15 +40,14 @@ def compare_readers(earlier: SchemaText, later: SchemaText) -> ReaderVerdict:
     except Exception as error:  # noqa: BLE001  whatever a schema does, the report of the messages has to be written
         return ReaderVerdict(None, None, (f"not compared: {type(error).__name__}",))
 
-    def reads(direction: str) -> bool | None:
-        severities = {one.severity for one in found if one.direction in (direction, MEANING)}
-        return False if BREAKING in severities else None if UNDECIDED in severities else True
-
+    backward, forward = (
+        decide(one for one in found if one.direction in (direction, MEANING)) for direction in (BACKWARD, FORWARD)
+    )
     weighed = sorted((one for one in found if one.severity in (BREAKING, UNDECIDED)), key=lambda one: one.severity)
     reasons = list(dict.fromkeys(_reasons(weighed)))
     more = len(reasons) - _MOST_REASONS
     rest = (f"and {more:,} more",) if more > 0 else ()
-    return ReaderVerdict(reads(BACKWARD), reads(FORWARD), (*reasons[:_MOST_REASONS], *rest))
+    return ReaderVerdict(backward, forward, (*reasons[:_MOST_REASONS], *rest))
 
 
 def _key(held: SchemaText) -> tuple[str, str, tuple[tuple[str, str], ...]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 import yaml
 
+from cdc_contracts.registry.authoring.compat.compatibility_verdict import TextPlace
 from cdc_contracts.registry.core.common.pointers import split_pointer
 
 Position = tuple[int, int]
@@ -37,6 +39,20 @@ def find_positions(text: str, pointers: Collection[str]) -> dict[str, Position]:
         nearest = next((parts[:length] for length in range(len(parts), -1, -1) if parts[:length] in known), None)
         if nearest is not None:
             found[pointer] = known[nearest]
+    return found
+
+
+def find_lines(file: str | None, text: str, places: Sequence[TextPlace | None]) -> list[TextPlace | None]:
+    """Return places with their lines and columns in the text of a file; those in other files stay as they are."""
+    wanted = {place.pointer for place in places if place is not None and place.file == file}
+    known = find_positions(text, wanted) if wanted else {}
+    found: list[TextPlace | None] = []
+    for place in places:
+        if place is None or place.file != file or place.pointer not in known:
+            found.append(place)
+        else:
+            line, column = known[place.pointer]
+            found.append(replace(place, line=line, column=column))
     return found
 
 
@@ -99,7 +115,7 @@ def _unescape(found: re.Match[str]) -> str:
 
 def _scan_yaml(text: str, ways: set[Parts]) -> Iterator[tuple[Parts, Position]]:
     try:
-        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        root = _compose(text)
     except yaml.YAMLError:
         return
     waiting: list[tuple[Any, Parts]] = [(root, ())]
@@ -116,3 +132,8 @@ def _scan_yaml(text: str, ways: set[Parts]) -> Iterator[tuple[Parts, Position]]:
             if here in ways:
                 yield here, (marked.start_mark.line + 1, marked.start_mark.column + 1)
                 waiting.append((value, here))
+
+
+@lru_cache(16)  # the same few files of a comparison, finding by finding
+def _compose(text: str) -> Any:
+    return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.common.pointers import follow, join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Version, span
 from cdc_contracts.registry.core.contract.column_model import invalid_literals, keeps_invalid
 from cdc_contracts.registry.core.contract.errata import Erratum, read_errata
@@ -300,8 +300,5 @@ def _rules(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _follow(whole: Mapping[str, Any], schema: Any) -> Mapping[str, Any]:
     """Return a schema with its reference within the file followed."""
     while isinstance(schema, Mapping) and "$ref" in schema:
-        step: Any = whole
-        for part in schema["$ref"].removeprefix("#/").split("/"):
-            step = step[part]
-        schema = step
+        schema = follow(whole, split_pointer(schema["$ref"].removeprefix("#")))
     return schema if isinstance(schema, Mapping) else {}

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import NOTE
 from cdc_contracts.registry.authoring.compat.compatibility_verdict import CompatibilityFinding
-from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.levels import POLICY_NAMES, Level, Policy
 from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
 from cdc_contracts.registry.authoring.sync.registry_contents import GLOBAL, HeldSchema, Holdings, ScopeSettings
 from cdc_contracts.registry.authoring.sync.schema_digests import is_json
@@ -25,7 +25,6 @@ from cdc_contracts.registry.authoring.sync.sync_plans import (
 from cdc_contracts.registry.core.common.errors import ContractError, UsageError
 from cdc_contracts.registry.core.schema.schema_documents import AVRO, JSON, SchemaDocument, read_schema
 
-_POLICIES: Final = {"STRICT": Policy.CONFLUENT_STRICT, "LENIENT": Policy.CONFLUENT_LENIENT, "CDC": Policy.CDC}
 _SHOWN: Final = 3
 
 
@@ -82,7 +81,7 @@ def level_of(subject: str, wanted: Holdings, held: Holdings) -> tuple[Level, Pol
             config |= holdings.settings.get(scope, ScopeSettings()).config or {}
     try:
         level = Level(config.get("compatibility", Level.BACKWARD))
-        return level, _POLICIES[config.get("compatibilityPolicy", "STRICT")]
+        return level, POLICY_NAMES[config.get("compatibilityPolicy", "STRICT")]
     except (ValueError, KeyError) as error:
         raise ContractError(
             f"unknown compatibility level or policy for {subject}: {error}", where="registry.yaml"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.authoring.sync.publications import (
@@ -20,7 +19,6 @@ from cdc_contracts.registry.authoring.sync.schema_digests import schema_digest
 from cdc_contracts.registry.authoring.sync.subject_names import unqualified
 from cdc_contracts.registry.core.common.contract_references import parse_reference
 from cdc_contracts.registry.core.common.errors import CdcContractsError, ContractError
-from cdc_contracts.registry.core.contract.bundle import Bundle
 from cdc_contracts.registry.core.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA
 from cdc_contracts.registry.core.schema.schema_documents import AVRO, JSON
 
@@ -38,11 +36,6 @@ class StoredContracts:
 
     files: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
-
-    @property
-    def root(self) -> Traversable | None:
-        """The documents as a folder of contracts, None if there are none."""
-        return Bundle(self.files).open().roots[0] if self.files else None
 
 
 def read_contracts(client: RegistryClient, own: Sequence[Version]) -> StoredContracts:

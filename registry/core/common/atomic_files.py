@@ -37,6 +37,13 @@ def check_place(given: Path, *, kept: Sequence[Path] = ()) -> None:
         raise _cannot_write(given, error) from error
 
 
+def check_new_place(given: Path, *, kept: Sequence[Path] = (), replace: bool) -> None:
+    """Check as `check_place`, and that there is no file yet unless it is to be replaced."""
+    check_place(given, kept=kept)
+    if given.exists() and not replace:
+        raise UsageError("the file exists already", where=str(given), hint="Choose another name, or give --replace.")
+
+
 def check_folder(given: Path) -> None:
     """Check that files can be written to a folder, which need not exist yet. Raises UnavailableError otherwise."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, NewType
 from urllib.parse import unquote
@@ -56,3 +57,13 @@ def follow(value: Any, parts: tuple[str, ...]) -> Any:
             return ABSENT
         value = value[part]
     return value
+
+
+def find_in_document(document: Any, parts: tuple[str, ...]) -> Any:
+    """Return the value at the end of `parts`, which lead through lists by number as well, or ABSENT."""
+    for part in parts:
+        if isinstance(document, list):
+            document = document[int(part)] if part.isdigit() and int(part) < len(document) else ABSENT
+        else:
+            document = document.get(part, ABSENT) if isinstance(document, Mapping) else ABSENT
+    return document

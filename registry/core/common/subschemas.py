@@ -36,6 +36,19 @@ def subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
                 yield keyword, f"/{keyword}{step}", one
 
 
+def schemas_in(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a schema and all inside it, each after the pointer that leads to it; true and false are passed over.
+
+    A member may be called as a keyword is: what stands at the names of members is no keyword.
+    """
+    waiting = [("", document)]
+    while waiting:
+        at, one = waiting.pop()
+        if isinstance(one, dict):
+            yield at, one
+            waiting.extend((at + step, below) for _, step, below in subschemas(one))
+
+
 def _inside(keyword: str, value: Any) -> Iterator[tuple[str, Any]]:
     if keyword in _ONE:
         yield "", value

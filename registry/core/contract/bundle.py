@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
-from typing import IO, Any
 
+from cdc_contracts.registry.core.common.memory_folders import folder_of
 from cdc_contracts.registry.core.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA, Catalogue
 from cdc_contracts.registry.core.contract.sample_folders import SAMPLES
 
@@ -24,7 +24,7 @@ class Bundle:
 
     def open(self) -> Catalogue:
         """Return the catalogue that was bundled."""
-        return Catalogue([_Folder("", self.files)])
+        return Catalogue([folder_of(self.files)])
 
     @property
     def digest(self) -> str:
@@ -51,47 +51,3 @@ def _documents(folder: Traversable, path: str) -> Iterator[tuple[str, str]]:
                 yield from _documents(entry, below)
         elif entry.name.endswith(_DOCUMENTS) and entry.name not in _WRITTEN:
             yield below, entry.read_text(encoding="utf-8")
-
-
-@dataclass(frozen=True)
-class _Folder(Traversable):
-    """A folder or file of a bundle."""
-
-    path: str
-    files: Mapping[str, str]
-
-    @property
-    def name(self) -> str:
-        return self.path.rpartition("/")[2]
-
-    def iterdir(self) -> Iterator[Traversable]:
-        head = f"{self.path}/" if self.path else ""
-        names = {path[len(head) :].partition("/")[0] for path in self.files if path.startswith(head)}
-        yield from (_Folder(head + name, self.files) for name in sorted(names))
-
-    def joinpath(self, *descendants: Any) -> Traversable:
-        return _Folder("/".join(part for part in (self.path, *map(str, descendants)) if part), self.files)
-
-    def __truediv__(self, child: Any) -> Traversable:
-        return self.joinpath(child)
-
-    def is_dir(self) -> bool:
-        return not self.is_file() and any(path.startswith(f"{self.path}/") for path in self.files)
-
-    def is_file(self) -> bool:
-        return self.path in self.files
-
-    def open(self, mode: str = "r", *args: Any, **kwargs: Any) -> IO[Any]:
-        from io import BytesIO, StringIO
-
-        text = self.files[self.path]
-        return BytesIO(text.encode()) if "b" in mode else StringIO(text)
-
-    def read_text(self, encoding: str | None = None) -> str:
-        return self.files[self.path]
-
-    def read_bytes(self) -> bytes:
-        return self.files[self.path].encode()
-
-    def __str__(self) -> str:
-        return self.path

@@ -194,60 +194,6 @@ class Config(ConfigBody):
     compatibility_level: str | None = Field(None, alias="compatibilityLevel")
 
 
-class Association(Entity):
-    """A subject that describes the keys or values of a topic."""
-
-    subject: str
-    guid: str
-    resource_name: str = Field(alias="resourceName")
-    resource_namespace: str = Field(alias="resourceNamespace")
-    resource_id: str = Field(alias="resourceId")
-    resource_type: str = Field(alias="resourceType")
-    association_type: str = Field(alias="associationType")
-    lifecycle: str
-    frozen: bool
-
-
-class AssociationCreateInfo(Entity):
-    """An association to create; its schema, if given, is registered first."""
-
-    subject: Name | None = None
-    association_type: Name | None = Field(None, alias="associationType")
-    lifecycle: str | None = None
-    frozen: bool | None = None
-    schema_request: SchemaRequest | None = Field(None, alias="schema")
-    normalize: bool | None = None
-
-
-class AssociationRequest(RequestBody):
-    """The associations to create for one topic."""
-
-    resource_name: Name | None = Field(None, alias="resourceName")
-    resource_namespace: Name | None = Field(None, alias="resourceNamespace")
-    resource_id: Name | None = Field(None, alias="resourceId")
-    resource_type: Name | None = Field(None, alias="resourceType")
-    associations: list[AssociationCreateInfo] | None = None
-
-
-class AssociationInfo(Entity):
-    """An existing association."""
-
-    subject: str
-    association_type: str = Field(alias="associationType")
-    lifecycle: str
-    frozen: bool
-
-
-class AssociationResponse(Entity):
-    """The created associations of one topic."""
-
-    resource_name: str = Field(alias="resourceName")
-    resource_namespace: str = Field(alias="resourceNamespace")
-    resource_id: str = Field(alias="resourceId")
-    resource_type: str = Field(alias="resourceType")
-    associations: list[AssociationInfo]
-
-
 class ModeBody(RequestBody):
     """READWRITE, READONLY, READONLY_OVERRIDE or IMPORT."""
 

@@ -84,17 +84,3 @@ SETTINGS: Final = Table(
     Column("value", Text, nullable=False),
 )
 """Config and mode, as JSON, of a subject, a context or the whole registry."""
-
-ASSOCIATIONS: Final = Table(
-    "associations",
-    METADATA,
-    Column("resource_id", String, primary_key=True),
-    Column("resource_type", String, primary_key=True),
-    Column("association_type", String, primary_key=True),
-    Column("resource_name", String, nullable=False),
-    Column("resource_namespace", String, nullable=False),
-    Column("subject", String, nullable=False),
-    Column("lifecycle", String, nullable=False),
-    Column("frozen", Boolean, nullable=False),
-)
-"""Which subject describes the keys or values of a topic."""

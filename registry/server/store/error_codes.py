@@ -42,12 +42,6 @@ version_already_deleted: Final = ErrorCode(40406, f"Subject '{{}}' Version {{}} 
 version_not_deleted: Final = ErrorCode(40407, f"Subject '{{}}' Version {{}} {_NOT_DELETED}")
 no_level: Final = ErrorCode(40408, "Subject '{}' does not have subject-level compatibility configured")
 no_mode: Final = ErrorCode(40409, "Subject '{}' does not have subject-level mode configured")
-no_association: Final = ErrorCode(40410, "Association for '{}' not found.")
-other_association: Final = ErrorCode(40903, "An association of type '{}' already exists for resource '{}'")
-subject_associated: Final = ErrorCode(40904, "An association already exists for subject '{}'")
-subject_strongly_associated: Final = ErrorCode(40905, "A strong association already exists for subject '{}'")
-no_live_version: Final = ErrorCode(40907, "No active (non-deleted) version exists for subject '{}'")
-association_frozen: Final = ErrorCode(40908, "The association of type '{}' is frozen for subject '{}'")
 invalid_schema: Final = ErrorCode(42201, "{}")
 invalid_version: Final = ErrorCode(
     42202,
@@ -70,9 +64,6 @@ invalid_subject: Final = ErrorCode(42208, "The specified subject '{}' is not a v
 too_large: Final = ErrorCode(42209, "{}")
 invalid_rules: Final = ErrorCode(42210, "{}")
 context_not_empty: Final = ErrorCode(42211, "The specified context '{}' is not empty.")
-invalid_association: Final = ErrorCode(
-    42212, "The association specified an invalid value for property: '{}', detail: {}"
-)
 
 
 def no_schema(which: object = None) -> ProtocolError:

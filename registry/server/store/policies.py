@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from cdc_contracts.registry.authoring.compat.levels import Level, Policy
+from cdc_contracts.registry.authoring.compat.levels import POLICY_NAMES, Level, Policy
 from cdc_contracts.registry.server.store.registry_records import Records
 from cdc_contracts.registry.server.store.subjects import WHOLE_REGISTRY, Subject
 
@@ -26,14 +26,6 @@ class Mode(StrEnum):
     @property
     def is_read_only(self) -> bool:
         return self in (Mode.READONLY, Mode.READONLY_OVERRIDE)
-
-
-POLICY_NAMES: Final[Mapping[str, Policy]] = {
-    "STRICT": Policy.CONFLUENT_STRICT,
-    "LENIENT": Policy.CONFLUENT_LENIENT,
-    "CDC": Policy.CDC,
-}
-"""The values of `compatibilityPolicy`."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
     TextPlace,
 )
 from cdc_contracts.registry.authoring.compat.levels import Level, Policy
-from cdc_contracts.registry.authoring.explain.contract_differences import PRESENT, ContractDifferences
+from cdc_contracts.registry.authoring.explain.contract_differences import ContractDifferences
 from cdc_contracts.registry.core.common.safe_text import visible
 from cdc_contracts.registry.core.report.html_markup import Markup, element, fold, join, name_of, with_code
 from cdc_contracts.registry.server.service.builtin_subjects import name_of_file
@@ -55,7 +55,7 @@ def finding_section(verdict: CompatibilityVerdict) -> Markup | None:
 
 def difference_section(found: ContractDifferences) -> Markup | None:
     """Return the facts that differ between two contracts."""
-    rows = [(name_of(one.what), one.group, _fact(one.left), _fact(one.right)) for one in found.meaning]
+    rows = [(name_of(one.what), one.group, one.left or "-", one.right or "-") for one in found.meaning]
     return section("Differences between the contracts", listing(("fact", "about", found.left, found.right), rows))
 
 
@@ -132,7 +132,3 @@ def _text(value: Any, *, most: int = _LONGEST_IN_SIGHT) -> Markup:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     shown = element("code", visible(text, most=_LONGEST_VALUE))
     return shown if len(text) <= most else fold(visible(text, most=most), shown)
-
-
-def _fact(text: str | None) -> str:
-    return "-" if text is None else "yes" if text == PRESENT else text

@@ -13,7 +13,6 @@ from topics import VERSION_FOLDERS
 from cdc_contracts.registry.server.access import authentication
 
 STRING = {"schema": '"string"'}
-TOPIC = {"resourceName": "orders", "resourceId": "topic-1", "associations": [{"subject": "orders-value"}]}
 WRITES = {
     ("POST", "/subjects/{subject}/versions"): STRING,
     ("DELETE", "/subjects/{subject}"): None,
@@ -27,8 +26,6 @@ WRITES = {
     ("PUT", "/mode/{subject}"): {"mode": "READONLY"},
     ("DELETE", "/mode/{subject}"): None,
     ("DELETE", "/contexts/{context}"): None,
-    ("POST", "/associations"): TOPIC,
-    ("DELETE", "/associations/resources/{resource_id}"): None,
 }
 """Every operation that changes anything."""
 QUESTIONS = {
@@ -62,7 +59,6 @@ def address(tmp_path_factory, users):
                 patient.post(f"{served}/subjects/{subject}/versions", json=body, auth=("root", "root's")).status_code
                 == 200
             )
-        assert patient.post(f"{served}/associations", json=TOPIC, auth=("root", "root's")).status_code == 200
         yield served
 
 
@@ -137,7 +133,7 @@ def test_every_operation_is_either_known_to_read_or_known_to_write(tmp_path):
 )
 def test_who_may_only_read_changes_nothing(ask, operation, body):
     method, path = operation
-    path = path.format(subject="orders-value", version="1", context=".team", resource_id="topic-1")
+    path = path.format(subject="orders-value", version="1", context=".team")
     answer = ask(method, path, by="reader", body=body)
     assert refusal(answer) == (403, 403)
     assert answer.json()["message"].startswith("User 'reader' may not ")

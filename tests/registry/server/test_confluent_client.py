@@ -1,4 +1,4 @@
-"""What Confluent's own Python client does with the registry: every method, and its serializers."""
+"""What Confluent's own Python client does with the registry: every method but those of associations; and its serializers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import json
 import patient
 import pytest
 from confluent_kafka.schema_registry import (
-    AssociationCreateOrUpdateInfo,
-    AssociationCreateOrUpdateRequest,
     ConfigCompatibilityLevel,
     Metadata,
     MetadataProperties,
@@ -192,24 +190,6 @@ def test_schemas_that_refer_to_others_are_known(client):
     assert client.get_referenced_by("address", 1, offset=1) == []
     assert client.get_schema(number).references == references
     assert code_of(client.delete_subject, "address") == (422, 42206)
-
-
-def test_a_topic_is_given_a_subject_that_is_not_called_after_it(client, new_client):
-    assert client.get_associations_by_resource_name("bills", "-", "topic", ["key", "value"], offset=1, limit=5) == []
-    wish = AssociationCreateOrUpdateInfo("orders-of-all", "value", "WEAK", schema=Schema(ORDER))
-    made = client.create_association(AssociationCreateOrUpdateRequest("bills", "here", "id-1", "topic", [wish]))
-    assert [(one.subject, one.lifecycle) for one in made.associations] == [("orders-of-all", "WEAK")]
-    found = client.get_associations_by_resource_name("bills", "-", "topic", ["value"])
-    assert [(one.subject, one.resource_id, one.association_type) for one in found] == [
-        ("orders-of-all", "id-1", "value")
-    ]
-    at = SerializationContext("bills", MessageField.VALUE)
-    message = AvroSerializer(new_client(), ORDER)({"id": 1, "amount": decimal.Decimal("1.00"), "note": None}, at)
-    assert AvroDeserializer(new_client())(message, at)["id"] == 1
-    assert "bills-value" not in client.get_subjects()
-    client.delete_associations("id-1", "topic", ["value"], cascade_lifecycle=False)
-    assert client.get_associations_by_resource_name("bills", "here") == []
-    assert code_of(client.delete_associations, "id-1") == (404, 40410)
 
 
 def test_avro_messages_are_written_and_read_back(new_client):

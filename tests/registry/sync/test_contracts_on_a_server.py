@@ -12,6 +12,7 @@ from cdc_contracts.registry.authoring.sync.publications import open_own_versions
 from cdc_contracts.registry.authoring.sync.registry_client import Access, RegistryClient
 from cdc_contracts.registry.authoring.sync.stored_contracts import read_contracts
 from cdc_contracts.registry.authoring.sync.subject_names import CATALOGUE_CONTEXT
+from cdc_contracts.registry.core.common.memory_folders import folder_of
 from cdc_contracts.registry.core.contract.bundle import bundle
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue
 from cdc_contracts.registry.server.service.builtin_subjects import CONTEXT
@@ -169,7 +170,7 @@ def test_the_catalogue_comes_back_from_a_server_as_it_was(published):
     with RegistryClient(Access(published)) as client:
         stored = read_contracts(client, tuple(own.all_versions()))
     assert stored.missing == []
-    again = Catalogue([stored.root])
+    again = Catalogue([folder_of(stored.files)])
     assert again.subjects() == own.subjects()
     for version in own.all_versions():
         other = again.version(version.reference)
@@ -199,7 +200,7 @@ def test_what_a_registry_does_not_have_is_said(contracts, server, call, ask):
         "the registry lacks the meaning of acme.plain 1, which is taken from here; its schema differs from the one here",
         "the registry lacks the meaning of acme.plain.avro 1, which is taken from here; its schema equals the one here",
     ]
-    assert Catalogue([stored.root]).version("acme/plain@1").fingerprint == versions[0].fingerprint
+    assert Catalogue([folder_of(stored.files)]).version("acme/plain@1").fingerprint == versions[0].fingerprint
 
 
 def test_the_context_that_a_server_shows_its_contracts_in_is_none_of_a_folder():

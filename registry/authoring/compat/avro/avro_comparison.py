@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from types import MappingProxyType
@@ -24,7 +24,7 @@ from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
     report_whole,
 )
 from cdc_contracts.registry.authoring.compat.levels import BACKWARD, MEANING, Level, Policy
-from cdc_contracts.registry.authoring.compat.text_places import find_positions
+from cdc_contracts.registry.authoring.compat.text_places import find_lines
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.schema.avro_types.type_graph import AvroType
 from cdc_contracts.registry.core.schema.schema_documents import SchemaDocument
@@ -74,7 +74,7 @@ def compare_avro(
             if key not in findings or findings[key].proof is None:
                 findings[key] = finding
     stated = compare_readings(old, new) if policy is Policy.CDC else ()  # others compare shapes alone
-    return (*_with_lines(findings.values(), old, new), *stated)
+    return (*_with_lines(list(findings.values()), old, new), *stated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,31 +164,13 @@ def _place(side: SchemaSide, document: SchemaDocument) -> TextPlace | None:
 
 
 def _with_lines(
-    findings: Iterable[CompatibilityFinding], old: SchemaDocument, new: SchemaDocument
+    findings: Sequence[CompatibilityFinding], old: SchemaDocument, new: SchemaDocument
 ) -> Iterator[CompatibilityFinding]:
-    """Yield findings with the lines and columns of their places."""
-    result = list(findings)
-    old_lines = _Lines(old, [finding.old_place for finding in result])
-    new_lines = _Lines(new, [finding.new_place for finding in result])
-    for finding in result:
-        places = old_lines.of(finding.old_place), new_lines.of(finding.new_place)
-        yield replace(finding, old_place=places[0], new_place=places[1])
-
-
-class _Lines:
-    """The positions of places in the text of a schema. Places in schemas that it refers to are in other files."""
-
-    def __init__(self, schema: SchemaDocument, places: Sequence[TextPlace | None]) -> None:
-        self._file = schema.file
-        pointers = {place.pointer for place in places if place is not None and place.file == schema.file}
-        self._known = find_positions(schema.text, pointers) if pointers else {}
-
-    def of(self, place: TextPlace | None) -> TextPlace | None:
-        """Return a place with its line and column, where they are known."""
-        if place is None or place.file != self._file or place.pointer not in self._known:
-            return place
-        line, column = self._known[place.pointer]
-        return replace(place, line=line, column=column)
+    """Yield findings with the lines and columns of their places; those in schemas that are referred to have none."""
+    olds = find_lines(old.file, old.text, [one.old_place for one in findings])
+    news = find_lines(new.file, new.text, [one.new_place for one in findings])
+    for finding, here, there in zip(findings, olds, news, strict=True):
+        yield replace(finding, old_place=here, new_place=there)
 
 
 def _proof(shown: Shown, mismatch: Mismatch, direction: str) -> CompatibilityProof:

@@ -13,6 +13,7 @@ from jsonschema_specifications import REGISTRY
 
 from cdc_contracts.registry.authoring.compat.json_schema.normal_form import write_normal_form
 from cdc_contracts.registry.core.common.errors import InvalidSchema
+from cdc_contracts.registry.core.schema.json_schemas.schema_checks import VALIDATORS
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import draft_of
 from cdc_contracts.registry.core.schema.schema_documents import SchemaDocument
 
@@ -22,13 +23,6 @@ SLOW_JUDGES: Final[Mapping[int, Any]] = {
     jsonschema_rs.Draft7: jsonschema.Draft7Validator,
     jsonschema_rs.Draft201909: jsonschema.Draft201909Validator,
     jsonschema_rs.Draft202012: jsonschema.Draft202012Validator,
-}
-FAST_VALIDATORS: Final[Mapping[int, type[jsonschema_rs.Validator]]] = {
-    jsonschema_rs.Draft4: jsonschema_rs.Draft4Validator,
-    jsonschema_rs.Draft6: jsonschema_rs.Draft6Validator,
-    jsonschema_rs.Draft7: jsonschema_rs.Draft7Validator,
-    jsonschema_rs.Draft201909: jsonschema_rs.Draft201909Validator,
-    jsonschema_rs.Draft202012: jsonschema_rs.Draft202012Validator,
 }
 
 
@@ -60,7 +54,7 @@ class BundledSchema:
     @cached_property
     def validator(self) -> jsonschema_rs.Validator:
         """The validator of messages. Fetches nothing; asking for it raises where the schema is none."""
-        return FAST_VALIDATORS[draft_of(self.written)](self.written, offline=True, validate_formats=False)
+        return VALIDATORS[draft_of(self.written)](self.written, offline=True, validate_formats=False)
 
     @property
     def slow_validator(self) -> Any:

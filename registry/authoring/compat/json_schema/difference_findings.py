@@ -27,7 +27,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.json_rule import JsonRu
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER, Route
 from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import Parts, value_at
 from cdc_contracts.registry.authoring.compat.levels import BACKWARD, Policy
-from cdc_contracts.registry.authoring.compat.text_places import find_positions
+from cdc_contracts.registry.authoring.compat.text_places import find_lines
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.schema.schema_documents import SchemaDocument
 
@@ -161,16 +161,13 @@ def _sides_of(direction: str, outcome: ComparisonOutcome) -> tuple[Parts | None,
 
 def _place_all(schema: SchemaDocument, sides: Sequence[Parts | None]) -> list[TextPlace | None]:
     """Return the place of each side in the schema's text, which is read once."""
-    pointers = [None if parts is None else join_pointer(*parts) for parts in sides]
-    wanted = {one for one in pointers if one is not None}
-    positions = find_positions(schema.text, wanted) if wanted else {}
-    places: list[TextPlace | None] = []
-    for parts, pointer in zip(sides, pointers, strict=True):
-        if parts is None or pointer is None or (parts and value_at(schema.document, parts) is None):
-            places.append(None)
-        else:
-            places.append(TextPlace(pointer, schema.file, *positions.get(pointer, (None, None))))
-    return places
+    places = [
+        None
+        if parts is None or (parts and value_at(schema.document, parts) is None)
+        else TextPlace(join_pointer(*parts), schema.file)
+        for parts in sides
+    ]
+    return find_lines(schema.file, schema.text, places)
 
 
 def _is_unnamed(outcome: ComparisonOutcome) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS, BundledSchema
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import BundledSchema
 from cdc_contracts.registry.authoring.compat.json_schema.closing import ClosedSchema
 from cdc_contracts.registry.authoring.compat.json_schema.containment import find_rest
 from cdc_contracts.registry.authoring.compat.json_schema.instances import (
@@ -31,6 +31,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.schema_differences impo
     Way,
 )
 from cdc_contracts.registry.authoring.compat.json_schema.sent_members import holds_only_named
+from cdc_contracts.registry.core.schema.json_schemas.schema_checks import VALIDATORS
 
 CHECKED_BY: Final = "jsonschema, jsonschema-rs"
 _CANDIDATES: Final = 60
@@ -109,7 +110,7 @@ class JsonProver:
             return None
         left: Any = rest.to_json_schema()
         try:
-            validator = FAST_VALIDATORS[self._sent.draft](left, offline=True, validate_formats=False)
+            validator = VALIDATORS[self._sent.draft](left, offline=True, validate_formats=False)
         except (ValueError, jsonschema_rs.ReferencingError):
             return None
         for guess in (*islice(build_values(left), _CANDIDATES), *GENERIC):

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import jsonschema_rs
 from jsonschema_rs.canonical.schema import clone
 
-from cdc_contracts.registry.core.common.pointers import split_pointer, split_reference
+from cdc_contracts.registry.core.common.pointers import find_in_document, split_pointer, split_reference
 from cdc_contracts.registry.core.common.subschemas import DYNAMIC_REFERENCES
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
 from cdc_contracts.registry.core.schema.json_schemas.schema_references import SchemaAddresses, Subschema, all_inside
@@ -74,7 +74,7 @@ def write_normal_form(document: Any) -> Any:
         if like_7:
             _write_limits(one.schema)
     for pointer, target in targets.items():
-        _write_reference(_at(plain, pointer), target, is_root=not pointer)
+        _write_reference(find_in_document(plain, split_pointer(pointer)), target, is_root=not pointer)
     return {**plain, "$schema": DRAFT_NAMES[jsonschema_rs.Draft7 if like_7 else draft]}
 
 
@@ -133,12 +133,6 @@ def _write_reference(schema: Any, target: str | None, *, is_root: bool) -> None:
     for word in () if is_root else _BASES:
         if isinstance(schema.get(word), str):
             del schema[word]
-
-
-def _at(document: Any, pointer: str) -> Any:
-    for part in split_pointer(pointer):
-        document = document[int(part)] if isinstance(document, list) else document[part]
-    return document
 
 
 def _write_limits(schema: dict[str, Any]) -> None:

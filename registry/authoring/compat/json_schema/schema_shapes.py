@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import BundledSchema, has_siblings_of_ref
-from cdc_contracts.registry.core.common.pointers import split_reference
+from cdc_contracts.registry.core.common.pointers import ABSENT, find_in_document, split_reference
 from cdc_contracts.registry.core.common.subschemas import BY_NAME, VALUES
 
 ANY: Final = "any"
@@ -147,14 +147,8 @@ class ShapeReader:
 
 def value_at(document: Any, parts: Parts) -> Any:
     """Return what stands at `parts` of a document, None if nothing does."""
-    for part in parts:
-        if isinstance(document, dict) and part in document:
-            document = document[part]
-        elif isinstance(document, list) and part.isdigit() and int(part) < len(document):
-            document = document[int(part)]
-        else:
-            return None
-    return document
+    found = find_in_document(document, parts)
+    return None if found is ABSENT else found
 
 
 def _has_inner_id(document: Any) -> bool:

@@ -12,17 +12,18 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS, BundledSchema
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import BundledSchema
 from cdc_contracts.registry.authoring.compat.json_schema.closing import is_map
 from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import (
     apply_in_place,
-    every_place,
     follow,
     named_by,
     step_into,
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER
 from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.common.subschemas import schemas_in
+from cdc_contracts.registry.core.schema.json_schemas.schema_checks import VALIDATORS
 
 _ALTERNATIVES: Final = ("anyOf", "oneOf")
 _TESTED: Final = ("if", "not")
@@ -49,7 +50,7 @@ class _Sending:
         self._fitting = _find_fitting(document, message)
         self._reopened = reopened
         self._pointers: dict[int, list[str]] = defaultdict(list)
-        for pointer, schema in every_place(self._document) if reopened or self._fitting is not None else ():
+        for pointer, schema in schemas_in(self._document) if reopened or self._fitting is not None else ():
             self._pointers[id(schema)].append(pointer)
 
     def is_sent(self, schemas: list[Any], value: Any, at: str) -> bool:
@@ -121,7 +122,7 @@ def _find_fitting(document: BundledSchema, message: Any) -> set[tuple[str, str]]
         return None
     plain = {word: held for word, held in document.value.items() if word != "$id"}
     try:
-        validator = FAST_VALIDATORS[document.draft](plain, offline=True, validate_formats=False)
+        validator = VALIDATORS[document.draft](plain, offline=True, validate_formats=False)
     except (ValueError, jsonschema_rs.ReferencingError):
         return None
     found = validator.evaluate(message).list()["details"]

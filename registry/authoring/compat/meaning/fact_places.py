@@ -10,7 +10,8 @@ import yaml
 
 from cdc_contracts.registry.authoring.compat.compatibility_verdict import TextPlace
 from cdc_contracts.registry.authoring.compat.meaning.mapping_differences import ANY
-from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.authoring.compat.text_places import find_lines
+from cdc_contracts.registry.core.common.pointers import ABSENT, find_in_document, join_pointer
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -24,7 +25,7 @@ _LISTS: Final = frozenset({
     "rules", "notes", "parameters", "undocumented", "tolerated_ops", "discriminators", "version_evidence",
     "not_separable_from", "control_of",
 })  # fmt: skip
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def place_of_key(version: Version, key: Key) -> TextPlace | None:
@@ -80,33 +81,22 @@ def _files_of(catalogue: Catalogue, name: str) -> Iterator[Traversable]:
     while step is not None:
         file = catalogue.mapping_file(step)
         yield file
-        root = _compose(file.read_text(encoding="utf-8"))
-        step = next((value.value for key, value in _members(root) if key.value == "based_on"), None)
+        step = _read(file.read_text(encoding="utf-8")).get("based_on")
 
 
 def _find(file: Traversable, steps: Key, item: str | None) -> TextPlace | None:
     """Return where a file itself has a member, or the item of the list that it holds; None if it has not."""
-    node: Any = _compose(file.read_text(encoding="utf-8"))
-    mark = None
-    for step in steps:
-        found = next(((key, value) for key, value in _members(node) if key.value == step), None)
-        if found is None:
-            return None
-        mark, node = found[0].start_mark, found[1]
-    pointer = join_pointer(*steps)
-    if item is not None and isinstance(node, yaml.SequenceNode):
-        for place, one in enumerate(node.value):
-            if one.value == item:
-                mark, pointer = one.start_mark, f"{pointer}/{place}"
-    if mark is None:
+    text = file.read_text(encoding="utf-8")
+    held = find_in_document(_read(text), steps)
+    if held is ABSENT:
         return None
-    return TextPlace(pointer, str(file), mark.line + 1, mark.column + 1)
-
-
-def _members(node: Any) -> list[tuple[Any, Any]]:
-    return node.value if isinstance(node, yaml.MappingNode) else []
+    pointer = join_pointer(*steps)
+    if isinstance(held, list) and item in held:
+        pointer = f"{pointer}/{held.index(item)}"
+    return find_lines(str(file), text, [TextPlace(pointer, str(file))])[0]
 
 
 @lru_cache(256)
-def _compose(text: str) -> Any:
-    return yaml.compose(text, Loader=_LOADER)
+def _read(text: str) -> Any:
+    """Return a document whose scalars are all texts, as they are written."""
+    return yaml.load(text, Loader=_LOADER)  # noqa: S506  it makes nothing but texts, lists and dictionaries

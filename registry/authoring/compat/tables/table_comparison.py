@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from importlib.resources.abc import Traversable
 from typing import Any, Final
 
-from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING, NOTE, UNDECIDED, CompatibilityRule
+from cdc_contracts.registry.authoring.compat.compatibility_rule import (
+    BREAKING,
+    NOTE,
+    SEVERITIES,
+    UNDECIDED,
+    CompatibilityRule,
+)
 from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
     CompatibilityFinding,
     CompatibilityVerdict,
@@ -15,7 +21,7 @@ from cdc_contracts.registry.authoring.compat.compatibility_verdict import (
     conclude,
 )
 from cdc_contracts.registry.authoring.compat.levels import BACKWARD, Level, Policy
-from cdc_contracts.registry.authoring.compat.text_places import find_positions
+from cdc_contracts.registry.authoring.compat.text_places import find_lines
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.table_contracts import TableColumn, TableContract
 from cdc_contracts.registry.core.values.type_ranges import NARROWER, OTHER, SHORTER, UNKNOWN, WIDER, compare_types
@@ -129,7 +135,6 @@ NOW_NULLABLE: Final = CompatibilityRule(
     good="nullable: false in both", bad="nullable: false, then nullable",
     ignorable=True,
 )  # fmt: skip
-_SEVERITIES: Final = (BREAKING, UNDECIDED, NOTE)
 _BY_TYPE: Final[Mapping[str, CompatibilityRule]] = {
     OTHER: TYPE_CHANGED,
     NARROWER: TYPE_NARROWED,
@@ -163,7 +168,7 @@ def compare_tables(old: Iterable[FiledTable], new: Iterable[FiledTable]) -> Comp
             found += _located([_finding(TABLE_REMOVED, one.contract, None, "", name, None)], one, None)
         elif other is not None:
             found += _located([_finding(TABLE_ADDED, None, other.contract, "", None, name)], None, other)
-    ordered = tuple(sorted(found, key=lambda finding: _SEVERITIES.index(finding.severity)))
+    ordered = tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
     return conclude(Level.BACKWARD, Policy.CDC, ordered)
 
 
@@ -225,27 +230,18 @@ def _located(
 ) -> Iterator[CompatibilityFinding]:
     """Yield findings with the line and column in the files that the contracts stand in."""
     findings = tuple(findings)
-    olds = _positions(old, {one.old_place.pointer for one in findings if one.old_place})
-    news = _positions(new, {one.new_place.pointer for one in findings if one.new_place})
-    for finding in findings:
-        yield replace(
-            finding, old_place=_placed(finding.old_place, old, olds), new_place=_placed(finding.new_place, new, news)
-        )
+    olds = _places_in(old, [one.old_place for one in findings])
+    news = _places_in(new, [one.new_place for one in findings])
+    for finding, here, there in zip(findings, olds, news, strict=True):
+        yield replace(finding, old_place=here, new_place=there)
 
 
-def _positions(table: FiledTable | None, pointers: set[str]) -> Mapping[str, tuple[int, int]]:
+def _places_in(table: FiledTable | None, places: list[TextPlace | None]) -> list[TextPlace | None]:
     if table is None or table.file is None:
-        return {}
-    return find_positions(table.file.read_text(encoding="utf-8"), pointers)
-
-
-def _placed(
-    place: TextPlace | None, table: FiledTable | None, known: Mapping[str, tuple[int, int]]
-) -> TextPlace | None:
-    if place is None or table is None or table.file is None:
-        return place
-    line, column = known.get(place.pointer, (None, None))
-    return TextPlace(place.pointer, str(table.file), line, column)
+        return places
+    file = str(table.file)
+    filed = [replace(place, file=file) if place is not None else None for place in places]
+    return find_lines(file, table.file.read_text(encoding="utf-8"), filed)
 
 
 def _said(column: TableColumn) -> dict[str, Any]:

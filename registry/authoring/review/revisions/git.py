@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from cdc_contracts.registry.authoring.review.revisions.memory_folders import Content, Tree
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
+from cdc_contracts.registry.core.common.memory_folders import Content, Tree
 
 _DEEPER: Final = "This clone is shallow: `git fetch --unshallow`, or `fetch-depth: 0` for the checkout step in CI."
 _LEFT_OUT: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE")

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.authoring.review.revisions.git import Repository
-from cdc_contracts.registry.authoring.review.revisions.memory_folders import Content, Tree
 from cdc_contracts.registry.core.common.errors import CdcContractsError, UsageError
+from cdc_contracts.registry.core.common.memory_folders import Tree, folder_of
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.authoring.sync.registry_client import RegistryClient
@@ -58,11 +58,8 @@ def open_registry(client: RegistryClient, own: Sequence[Version]) -> Revision:
     from cdc_contracts.registry.authoring.sync.stored_contracts import read_contracts
 
     stored = read_contracts(client, own)
-    content = Content(
-        {path: path for path in stored.files}, lambda paths: [stored.files[one].encode() for one in paths]
-    )
-    tree = Tree(client.url, content) if stored.files else None
-    return Revision(client.url, tree, tuple(stored.missing))
+    folder = folder_of(stored.files, client.url) if stored.files else None
+    return Revision(client.url, folder, tuple(stored.missing))
 
 
 def open_revision(text: str, root: Path) -> Revision:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 import jsonschema_rs
 
-from cdc_contracts.registry.core.common.subschemas import subschemas
+from cdc_contracts.registry.core.common.subschemas import schemas_in
 from cdc_contracts.registry.core.schema.schema_texts import SchemaFault
 
 _ADDRESSES: Final = {
@@ -48,7 +47,7 @@ def draft_of(document: Any) -> int:
     """
     named = document.get("$schema") if isinstance(document, dict) else None
     if named is None:
-        schemas = list(_schemas(document))
+        schemas = [one for _, one in schemas_in(document)]
         if any(word in _NEWER_WORDS for one in schemas for word in one):
             return jsonschema_rs.Draft202012
         flags = any(isinstance(one.get(word), bool) for one in schemas for word in _FLAGS)
@@ -62,13 +61,3 @@ def draft_of(document: Any) -> int:
             " https://json-schema.org/draft/2020-12/schema, or leave it out.",
         )
     return _ADDRESSES[address]
-
-
-def _schemas(document: Any) -> Iterator[dict[str, Any]]:
-    """Yield a schema and all inside it: what stands at the names of members are no keywords."""
-    waiting = [document]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            yield one
-            waiting.extend(below for _, _, below in subschemas(one))

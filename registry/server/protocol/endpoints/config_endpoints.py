@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from cdc_contracts.registry.authoring.compat.levels import Level
+from cdc_contracts.registry.authoring.compat.levels import POLICY_NAMES, Level
 from cdc_contracts.registry.server.protocol.entities import Config, ConfigUpdate, plain
 from cdc_contracts.registry.server.protocol.permissions import AdministeredScope, WholeRegistry
 from cdc_contracts.registry.server.service.request_service import Registry, Scope, Served
@@ -20,7 +20,7 @@ from cdc_contracts.registry.server.store.error_codes import (
     no_subject,
     not_permitted,
 )
-from cdc_contracts.registry.server.store.policies import CONFIG, POLICY_NAMES, config_of, level_of, mode_of
+from cdc_contracts.registry.server.store.policies import CONFIG, config_of, level_of, mode_of
 from cdc_contracts.registry.server.store.registry_records import Records
 from cdc_contracts.registry.server.store.subjects import WHOLE_REGISTRY, Subject, parse_subject
 

@@ -5,8 +5,8 @@ import json
 import jsonschema_rs
 import pytest
 
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS
 from cdc_contracts.registry.authoring.compat.json_schema.normal_form import write_normal_form
+from cdc_contracts.registry.core.schema.json_schemas.schema_checks import VALIDATORS
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
 
 TEXT = {"type": "string"}
@@ -58,9 +58,7 @@ def test_a_schema_is_written_plainly(name):
     written, expected = CASES[name]
     plain = write_normal_form(written)
     assert {word: value for word, value in plain.items() if word != "$schema"} == expected
-    before, after = (
-        FAST_VALIDATORS[draft_of(one)](one, offline=True, validate_formats=False) for one in (written, plain)
-    )
+    before, after = (VALIDATORS[draft_of(one)](one, offline=True, validate_formats=False) for one in (written, plain))
     assert [before.is_valid(value) for value in VALUES] == [after.is_valid(value) for value in VALUES]
     assert write_normal_form(plain) == plain
 

@@ -17,12 +17,13 @@ import jsonschema_rs
 import pytest
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import NOTE
-from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import FAST_VALIDATORS, BundledSchema
+from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import BundledSchema
 from cdc_contracts.registry.authoring.compat.json_schema.closing import close_schema
 from cdc_contracts.registry.authoring.compat.json_schema.opening import open_schema
 from cdc_contracts.registry.authoring.compat.levels import Level, Policy
 from cdc_contracts.registry.authoring.compat.version_comparison import compare_schemas
 from cdc_contracts.registry.core.common.errors import InvalidSchema
+from cdc_contracts.registry.core.schema.json_schemas.schema_checks import VALIDATORS
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import draft_of
 from cdc_contracts.registry.core.schema.schema_documents import JSON, SchemaDocument
 
@@ -68,7 +69,7 @@ def files_of(suite, draft):
             schema = case["schema"]
             schema = {**schema, "$schema": NAMES[draft]} if isinstance(schema, dict) else schema
             try:
-                FAST_VALIDATORS[draft_of({"$schema": NAMES[draft]})](schema, offline=True, validate_formats=False)
+                VALIDATORS[draft_of({"$schema": NAMES[draft]})](schema, offline=True, validate_formats=False)
             except (ValueError, jsonschema_rs.ReferencingError):
                 continue  # refers to documents of a server that the suite runs
             if isinstance(schema, dict):
@@ -78,7 +79,7 @@ def files_of(suite, draft):
 
 
 def accepted(schema, data):
-    validate = FAST_VALIDATORS[draft_of(schema)](schema, offline=True, validate_formats=False)
+    validate = VALIDATORS[draft_of(schema)](schema, offline=True, validate_formats=False)
     return {number for number, datum in enumerate(data) if validate.is_valid(datum)}
 
 

@@ -12,7 +12,7 @@ _SEPARATOR: Final = "/"
 
 
 class Tree(Traversable):
-    """A file or folder of a tree. `label` is shown before its path: `main:contracts`."""
+    """A file or folder of a tree. `label` is shown before its path, if there is one: `main:contracts`."""
 
     def __init__(self, label: str, content: Content, path: str = "") -> None:
         self._label = label
@@ -24,7 +24,7 @@ class Tree(Traversable):
         return self._path.rpartition(_SEPARATOR)[2] or self._label
 
     def __str__(self) -> str:
-        return f"{self._label}/{self._path}" if self._path else self._label
+        return _SEPARATOR.join(part for part in (self._label, self._path) if part)
 
     def iterdir(self) -> Iterator[Tree]:
         for name in self._content.folders.get(self._path, ()):
@@ -64,6 +64,12 @@ class Tree(Traversable):
 
     def _below(self, name: str) -> Tree:
         return Tree(self._label, self._content, f"{self._path}/{name}" if self._path else name)
+
+
+def folder_of(texts: Mapping[str, str], label: str = "") -> Tree:
+    """Return the folder of documents that are named by their paths."""
+    content = Content({path: path for path in sorted(texts)}, lambda paths: [texts[one].encode() for one in paths])
+    return Tree(label, content)
 
 
 class Content:
