@@ -204,15 +204,6 @@ def describe_absent(absent: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"null that was not sent, {kind}", ", ".join(map(_place, places))
 
 
-def describe_data(value: Any) -> str:
-    """Return plain data in words."""
-    if isinstance(value, list):
-        return ", ".join(map(describe_data, value))
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {describe_data(below)}" for key, below in value.items())
-    return str(value).lower() if isinstance(value, bool) else "null" if value is None else str(value)
-
-
 def describe_flag(flag: Mapping[str, Any]) -> str:
     """Return in words when a flag decides the op: `/isDdl is true of update`."""
     if "when" in flag:

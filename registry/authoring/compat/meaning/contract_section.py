@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.core.common.pointers import join_pointer
-from cdc_contracts.registry.core.contract.phrases import describe_data, describe_place
+from cdc_contracts.registry.core.contract.phrases import describe_place
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.core.common.findings import Finding
@@ -113,13 +113,13 @@ class ContractSection:
 
 def describe_whole(value: Any) -> Iterator[tuple[Key, ContractFact]]:
     """Yield a section as one fact."""
-    yield (), ContractFact(value, describe_data(value))
+    yield (), ContractFact(value, text_of(value))
 
 
 def describe_members(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
     """Yield each member of a section as a fact."""
     for name, value in section.items():
-        yield (name,), ContractFact(value, describe_data(value))
+        yield (name,), ContractFact(value, text_of(value))
 
 
 def describe_names(section: list[str]) -> Iterator[tuple[Key, ContractFact]]:
@@ -143,3 +143,12 @@ def values_of(difference: FactDifference) -> list[Any]:
 def parts_of(places: list[Mapping[str, Any]]) -> tuple[str, ...]:
     """Return the pointers in some places, each once."""
     return tuple(dict.fromkeys(place[part] for place in places for part in ("at", "index", "size") if part in place))
+
+
+def text_of(value: Any) -> str:
+    """Return plain data in words."""
+    if isinstance(value, list):
+        return ", ".join(map(text_of, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {text_of(below)}" for key, below in value.items())
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -13,9 +13,10 @@ from cdc_contracts.registry.authoring.compat.meaning.contract_section import (
     Key,
     Question,
     Versions,
+    text_of,
     values_of,
 )
-from cdc_contracts.registry.core.contract.phrases import describe_data, describe_types
+from cdc_contracts.registry.core.contract.phrases import describe_types
 from cdc_contracts.registry.core.validate.rule_inputs import places_of_types
 
 COLUMN_TYPES_PLACE: Final = CompatibilityRule(
@@ -48,13 +49,11 @@ def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]
     """
     for name, value in section.items():
         if name == "types" and value != "none":
-            more = [
-                f"{part}: {describe_data(value[part])}" for part in ("as", "name", "type", "table") if part in value
-            ]
+            more = [f"{part}: {text_of(value[part])}" for part in ("as", "name", "type", "table") if part in value]
             read = {part: held for part, held in value.items() if part != "without_parameters"}
             yield (name,), ContractFact(read, ", ".join([describe_types(section), *more]))
         else:
-            yield (name,), ContractFact(value, describe_types(section) if name == "types" else describe_data(value))
+            yield (name,), ContractFact(value, describe_types(section) if name == "types" else text_of(value))
 
 
 def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
