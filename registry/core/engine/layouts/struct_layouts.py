@@ -7,8 +7,8 @@ A shape is what a message says about its columns (its type map, or its table if 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -101,7 +101,11 @@ class LayoutPlan:
     relations: tuple[Relation, ...]
     asked_columns: Mapping[str, AskedColumn]
     """Columns of messages that are rows in which tests of a contract look."""
-    _known: dict[Any, tuple[tuple[Part, ...], Any]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _known(self) -> dict[Any, tuple[tuple[Part, ...], Any]]:
+        """The parts and structs of objects without rows."""
+        return {}
 
     def plain_names_of(self, shape: RowShape) -> frozenset[str]:
         """Return the names that no verdict on messages of a shape depends on but for how they are built."""

@@ -44,7 +44,7 @@ _FEW: Final = 8
 
 
 @dataclass(eq=False)
-class OpenColumn:
+class WrittenColumn:
     """A column of which is not yet known how its values are written.
 
     `texts` are the texts whose layouts have to be found, `layouts` these; None if it is `plain` or has no texts alone.
@@ -92,9 +92,9 @@ class OpenColumn:
         return values.spread(codes), ways
 
 
-def find_layouts(columns: Sequence[OpenColumn]) -> None:
+def find_layouts(columns: Sequence[WrittenColumn]) -> None:
     """Find the layouts of the texts of all columns together: a column of few rows costs as much as a long one."""
-    alike: dict[Any, list[tuple[OpenColumn, ParsedValues]]] = {}
+    alike: dict[Any, list[tuple[WrittenColumn, ParsedValues]]] = {}
     for column in columns:
         if column.texts is not None:
             alike.setdefault((type(column.texts), column.texts.decoder), []).append((column, column.texts))

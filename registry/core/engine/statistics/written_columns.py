@@ -22,7 +22,7 @@ from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
 from cdc_contracts.registry.core.engine.statistics.column_layouts import (
     CODE_OF_PLAIN,
     Codes,
-    OpenColumn,
+    WrittenColumn,
     find_layouts,
 )
 from cdc_contracts.registry.core.records.record_batches import Batch
@@ -156,7 +156,7 @@ def _kind_of(facts: Facts) -> tuple[Any, ...]:
     return facts.code, facts.contract, facts.subject, facts.written
 
 
-def _open_columns(record_group: RecordGroup, rows: Rows, cells: Cells) -> list[OpenColumn]:
+def _open_columns(record_group: RecordGroup, rows: Rows, cells: Cells) -> list[WrittenColumn]:
     """Return the columns of an image that have values.
 
     What has no layout in any table it may be in is not looked at again: the layouts of other values tell nothing there.
@@ -169,7 +169,7 @@ def _open_columns(record_group: RecordGroup, rows: Rows, cells: Cells) -> list[O
     for (pointer, index), values in record_group.columns.items():
         if pointer != rows.image.pointer or not values.kinds:
             continue
-        column = OpenColumn(rows.image.columns[index].name, values, plain=False, texts=None)
+        column = WrittenColumn(rows.image.columns[index].name, values, plain=False, texts=None)
         kind = (column.name, column.kind)
         column.plain = bool(tables) and all(kind in known.get(table, ()) for table in tables)
         if column.kind == TEXT and not column.plain:
@@ -185,7 +185,7 @@ def _few_tables(cells: Cells) -> set[WrittenTable]:
 
 
 def _code_column(
-    column: OpenColumn, rows: Rows, cells: Cells, known: dict[WrittenTable, set[tuple[str, str]]]
+    column: WrittenColumn, rows: Rows, cells: Cells, known: dict[WrittenTable, set[tuple[str, str]]]
 ) -> CodedColumn[Writing]:
     """Return how the values of a column are written, and note the tables in which they have no layout."""
     codes, ways = column.code(rows.total)
