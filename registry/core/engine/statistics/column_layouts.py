@@ -62,6 +62,12 @@ class WrittenColumn:
         kind, *others = self.values.kinds
         return "" if others else kind
 
+    @property
+    def way_of_all(self) -> Writing | None:
+        """How every row has a value of the column, where that is known without looking at the values."""
+        is_known = self.plain and self.values.present is None and self.values.valued is None
+        return Writing(self.kind, PLAIN) if is_known else None
+
     def code(self, total: int) -> tuple[Codes, list[Writing | None]]:
         """Return how the value of each row is written, by its index among the ways, of which the first is None.
 

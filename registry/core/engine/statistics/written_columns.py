@@ -119,8 +119,14 @@ def note_writing(seen: ColumnWriting, records: WrittenRecords) -> None:
     find_layouts([column for *_, columns in opened for column in columns])
     for record_group, rows, cells, columns in opened:
         note = note_columns if len(cells.rows) > _FEW * len(cells.tables) else _note_rows
-        known = record_group.cached_verdict.plain
-        note(seen, cells, (_code_column(column, rows, cells, known) for column in columns), records.batch)
+        known, alike, others = record_group.cached_verdict.plain, list[tuple[str, Writing]](), list[WrittenColumn]()
+        for column in columns:
+            if (way := column.way_of_all) is None:
+                others.append(column)
+            else:
+                alike.append((column.name, way))
+        coded = (_code_column(column, rows, cells, known) for column in others)
+        note(seen, cells, coded, records.batch, alike)
 
 
 def _cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> Cells | None:
@@ -197,9 +203,17 @@ def _code_column(
     return CodedColumn(column.name, codes, ways)
 
 
-def note_columns(seen: ColumnWays[Way], cells: Cells, columns: Iterable[CodedColumn[Way]], batch: Batch) -> None:
-    """Count the values of records of each table, a column at a time; `codes` has the rows of the cells in order."""
+def note_columns(
+    seen: ColumnWays[Way], cells: Cells, columns: Iterable[CodedColumn[Way]], batch: Batch,
+    alike: Sequence[tuple[str, Way]] = (),
+) -> None:  # fmt: skip
+    """Count the values of records of each table, a column at a time; `codes` has the rows of the cells in order.
+
+    All rows are `alike` in some columns.
+    """
     every, joined = _stretches_of(cells, cells.of_row, 1, batch), JoinedStretches()
+    for cell, stretch in every if alike else ():
+        seen.add_ways(cells.tables[cell], alike, stretch, joined)
     for column in columns:
         ways = len(column.ways)
         if (column.codes == column.codes[0]).all():
@@ -214,8 +228,11 @@ def note_columns(seen: ColumnWays[Way], cells: Cells, columns: Iterable[CodedCol
                 seen.add(cells.tables[key // ways], column.name, writing, stretch, joined)
 
 
-def _note_rows(seen: ColumnWriting, cells: Cells, columns: Iterable[CodedColumn[Writing]], batch: Batch) -> None:
-    """Count the values of few records of each table, all columns of a row at once."""
+def _note_rows(
+    seen: ColumnWriting, cells: Cells, columns: Iterable[CodedColumn[Writing]], batch: Batch,
+    alike: Sequence[tuple[str, Writing]],
+) -> None:  # fmt: skip
+    """Count the values of few records of each table, all columns of a row at once; they are `alike` in some."""
     listed = list(columns)
     combined, total = np.zeros(len(cells.rows), np.int64), 1
     for column in listed:
@@ -224,7 +241,8 @@ def _note_rows(seen: ColumnWriting, cells: Cells, columns: Iterable[CodedColumn[
             total = len(distinct)
     firsts, _ = _ends_of(combined, total)
     each = [[(column.name, column.ways[code]) for code in column.codes[firsts].tolist()] for column in listed]
-    ways, joined = [RowWays(columns) for columns in zip(*each, strict=True)], JoinedStretches()
+    rows = zip(*each, strict=True) if each else [()] * bool(alike)
+    ways, joined = [RowWays((*alike, *columns)) for columns in rows], JoinedStretches()
     for key, stretch in _stretches_of(cells, cells.of_row * total + combined, total, batch) if ways else ():
         seen.add_rows(cells.tables[key // total], ways[key % total], stretch, joined)
 
