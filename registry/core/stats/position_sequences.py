@@ -8,9 +8,9 @@ hide a breach but never invents one: a position that decreased between two recor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -23,6 +23,9 @@ GOES_BACK: Final = "goes-back"
 REPEATS: Final = "repeats"
 WHOLE, FIRST_HALF, SECOND_HALF = range(3)
 """Whether a record is a change of its own, or one half of an update."""
+
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class Point(NamedTuple):
@@ -64,6 +67,15 @@ class Stretch(Struct, gc=False):
 
     def copy(self) -> Stretch:
         return Stretch(self.count, self.first, self.last, dict(self.contracts), dict(self.ops))
+
+
+def count_stretch(counts: dict[Key, Stretch], key: Key, stretch: Stretch) -> None:
+    """Count records under a key; the first stretch of a key is kept, and grows by later ones."""
+    known = counts.get(key)
+    if known is None:
+        counts[key] = stretch
+    else:
+        known.add(stretch)
 
 
 class SequenceLine(NamedTuple):
@@ -118,12 +130,12 @@ class Sequences:
 
     def add_breach(self, line: SequenceLine, cause: str, stretch: Stretch) -> None:
         """Count records that break the promised order of a line."""
-        _count(self.within, line, cause, stretch)
+        count_stretch(self.within, (line, cause), stretch)
 
     def merge(self, other: Sequences) -> None:
         """Merge the segments of another part of the run; the order of merging does not matter."""
-        for (line, cause), stretch in other.within.items():
-            _count(self.within, line, cause, stretch)
+        for breach, stretch in other.within.items():
+            count_stretch(self.within, breach, stretch)
         for line, segments in other.segments.items():
             self.add(line, segments)
 
@@ -169,14 +181,7 @@ def _compare(breaches: Breaches, line: SequenceLine, before: PositionStep | None
     cause = breach_between(line.monotonic, before, after)
     if cause is not None:
         stretch = Stretch(1, after.point, after.point, {after.contract: 1})
-        _count(breaches, line, cause, stretch)
-
-
-def _count(breaches: Breaches, line: SequenceLine, cause: str, stretch: Stretch) -> None:
-    if (line, cause) in breaches:
-        breaches[line, cause].add(stretch)
-    else:
-        breaches[line, cause] = stretch
+        count_stretch(breaches, (line, cause), stretch)
 
 
 def _start(segment: Segment) -> tuple[int, int]:

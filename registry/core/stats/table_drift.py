@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.core.common.pointers import join_pointer
-from cdc_contracts.registry.core.stats.position_sequences import Stretch
+from cdc_contracts.registry.core.stats.position_sequences import Stretch, count_stretch
 from cdc_contracts.registry.core.stats.read_offsets import ReadOffsets
 
 MOST_GROUPS: Final = 20_000
@@ -88,7 +88,7 @@ class TableShapes:
             if (shapes := self.seen.get(group)) is None:
                 self._take(group, {shape: stretch})
             else:
-                _count(shapes, shape, stretch)
+                count_stretch(shapes, shape, stretch)
                 self._bound(group, shapes)
 
     def add_read(self, topic: str, partition: int, offsets: ReadOffsets) -> None:
@@ -117,7 +117,7 @@ class TableShapes:
                 self._take(group, dict(shapes))
                 continue
             for shape, stretch in shapes.items():
-                _count(known, shape, stretch)
+                count_stretch(known, shape, stretch)
             self._bound(group, known)
 
     def breaches(self) -> Iterator[TableBreach]:
@@ -185,15 +185,6 @@ class TableShapes:
             self.seen = {group: self.seen[group] for group in heapq.nsmallest(MOST_GROUPS, self.seen, key=_name)}
             self.eras = {group: shapes for group, shapes in self.eras.items() if group in self.seen}
             self.cut = True
-
-
-def _count(shapes: dict[Shape, Stretch], shape: Shape, stretch: Stretch) -> None:
-    """Count rows of a shape."""
-    known = shapes.get(shape)
-    if known is None:
-        shapes[shape] = stretch
-    else:
-        known.add(stretch)
 
 
 def _in_parts(known: list[Stretch], found: Sequence[Stretch], offsets: ReadOffsets) -> list[Stretch]:

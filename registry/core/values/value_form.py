@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.core.common.exact_number import Number
@@ -69,15 +69,14 @@ class ValueForm:
     name: str
     kind: str
     wire: frozenset[str]
-    _: KW_ONLY
     schema: Mapping[str, Any]
     doc: str | None
     """How a value looks, in words; the docstring of the form's file."""
     reader: Callable[[str, Context], Value]
     """Reads the text of a string, the token of a number, `true` and `false`, or the JSON text of a structure."""
+    examples: Examples
     writer: Callable[[str, Context], JsonValue] = write_text
     """Writes a canonical text; by default that text."""
-    examples: Examples
     decoder: str = "text"
     native: tuple[NativeCheck, ...] = ()
     """What decides its values in C, one for each of `records`; without it they are all read by `reader`."""
