@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
 from msgspec import Struct
@@ -120,7 +121,7 @@ class Sequences:
         """Add segments in order of their offsets, with gaps between them; breaches within them are added separately."""
         known, rest = self.segments.get(line, []), list(segments)
         if known and rest and known[-1].end >= rest[0].start:
-            known, rest = [], sorted([*known, *rest], key=_start)
+            known, rest = [], sorted([*known, *rest], key=attrgetter("start", "end"))
             for segment in rest:
                 self._append(line, known, segment)
         elif rest:  # mostly: one batch follows the other, and its segments have gaps between them
@@ -182,7 +183,3 @@ def _compare(breaches: Breaches, line: SequenceLine, before: PositionStep | None
     if cause is not None:
         stretch = Stretch(1, after.point, after.point, {after.contract: 1})
         count_stretch(breaches, (line, cause), stretch)
-
-
-def _start(segment: Segment) -> tuple[int, int]:
-    return segment.start, segment.end

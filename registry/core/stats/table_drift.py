@@ -13,6 +13,7 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.core.common.pointers import join_pointer
@@ -191,7 +192,7 @@ def _in_parts(known: list[Stretch], found: Sequence[Stretch], offsets: ReadOffse
     """Return the parts of a shape with others added in order; no two are in one cell."""
     for one in found:
         cell = offsets.cell(one.first.offset)
-        place = bisect(known, one.first.offset, key=_first_offset)
+        place = bisect(known, one.first.offset, key=attrgetter("first.offset"))
         for beside in (place - 1, place):
             if 0 <= beside < len(known) and offsets.cell(known[beside].first.offset) == cell:
                 known[beside].add(one)
@@ -199,10 +200,6 @@ def _in_parts(known: list[Stretch], found: Sequence[Stretch], offsets: ReadOffse
         else:
             known.insert(place, one.copy())
     return known
-
-
-def _first_offset(stretch: Stretch) -> int:
-    return stretch.first.offset
 
 
 def _breaches_of(
