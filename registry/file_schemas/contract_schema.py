@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from cdc_contracts.registry.core.common.subschemas import every_schema
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL
 from cdc_contracts.registry.core.contract.column_model import MappingDocument
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.values import FORMS
-from cdc_contracts.registry.file_schemas.model_schemas import allow_nulls, in_lists, shape_of, subschemas
+from cdc_contracts.registry.file_schemas.model_schemas import allow_nulls, in_lists, shape_of
 
 _BASE: Final = "The {} that this one states its differences to; what is not said here is as it says it."
 _HEADS: Final = ("present", "absent", "unset", "alone", "equals", "in", "not-in", "prefix-of", "not-prefix-of",
@@ -61,7 +62,7 @@ def mapping_schema() -> dict[str, Any]:
 
 
 def _allow_only(schema: dict[str, Any], values: list[str]) -> None:
-    for one in subschemas(schema):
+    for one in every_schema(schema):
         if one.get("type") == "string":
             one["enum"] = values
 
@@ -75,7 +76,7 @@ def _as_a_patch(schema: dict[str, Any], *, keep: tuple[str, ...]) -> dict[str, A
     demands = _demands(schema, defs)
     listed = {id(one) for one in in_lists(schema)}
     allow_nulls(schema, required=True)
-    for one in subschemas(schema):
+    for one in every_schema(schema):
         if id(one) not in listed and one is not schema:
             one.pop("required", None)
             if "properties" in one:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from pydantic import BaseModel
 
+from cdc_contracts.registry.core.common.subschemas import every_schema
 from cdc_contracts.registry.core.common.written_models import SINCE
 from cdc_contracts.registry.file_schemas.key_descriptions import describe, docstrings
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _NULL: Final = {"type": "null"}
-_BY_NAME: Final = ("$defs", "properties", "patternProperties")
-_LISTS: Final = ("anyOf", "oneOf", "allOf")
-_SINGLE: Final = ("items", "additionalProperties", "propertyNames")
 _TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 
 
 def shape_of(kind: type[BaseModel], title: str) -> dict[str, Any]:
     """Return the JSON Schema of a model under a title, with what each key means."""
     schema = kind.model_json_schema(by_alias=True)
-    for one in subschemas(schema):
+    for one in every_schema(schema):
         one.pop("title", None)
         if one.get("default", True) in (None, [], {}, ""):
             del one["default"]
@@ -31,24 +28,10 @@ def shape_of(kind: type[BaseModel], title: str) -> dict[str, Any]:
     return {"$schema": DIALECT, "title": title, **schema}
 
 
-def subschemas(schema: Any) -> Iterator[dict[str, Any]]:
-    """Yield a schema and every schema in it."""
-    if isinstance(schema, dict):
-        yield schema
-        for keyword in _BY_NAME:
-            for below in list(schema.get(keyword, {}).values()):
-                yield from subschemas(below)
-        for keyword in _LISTS:
-            for below in list(schema.get(keyword, ())):
-                yield from subschemas(below)
-        for keyword in _SINGLE:
-            yield from subschemas(schema.get(keyword))
-
-
 def rename_definition(schema: dict[str, Any], before: str, after: str) -> None:
     """Publish a model under another name than its class has."""
     schema["$defs"] = {after if name == before else name: shape for name, shape in schema["$defs"].items()}
-    for one in subschemas(schema):
+    for one in every_schema(schema):
         if one.get("$ref") == f"#/$defs/{before}":
             one["$ref"] = f"#/$defs/{after}"
 
@@ -60,7 +43,7 @@ def allow_nulls(schema: dict[str, Any], *, required: bool = False) -> None:
     """
     listed = {id(one) for one in in_lists(schema)}
     for one in reversed(
-        list(subschemas(schema))
+        list(every_schema(schema))
     ):  # what is below first: a key that may be null gets a schema of its own
         if id(one) in listed:
             continue
@@ -77,10 +60,10 @@ def allow_nulls(schema: dict[str, Any], *, required: bool = False) -> None:
 def in_lists(schema: dict[str, Any]) -> list[dict[str, Any]]:
     """Return every schema of what stands, at any depth, in a list."""
     defs = schema.get("$defs", {})
-    waiting = [one["items"] for one in subschemas(schema) if "items" in one]
+    waiting = [one["items"] for one in every_schema(schema) if "items" in one]
     found: list[dict[str, Any]] = []
     while waiting:
-        for one in subschemas(waiting.pop()):
+        for one in every_schema(waiting.pop()):
             if not any(one is known for known in found):
                 found.append(one)
                 if "$ref" in one:

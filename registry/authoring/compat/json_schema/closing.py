@@ -18,8 +18,6 @@ from cdc_contracts.registry.authoring.compat.json_schema.pattern_texts import fi
 from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import (
     MOST_IN_PLACE,
     apply_in_place,
-    every_place,
-    every_schema,
     everything_under,
     follow,
     name_members,
@@ -27,6 +25,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions impo
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import value_at
 from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.common.subschemas import every_place, every_schema
 
 _IN_PLACE: Final = frozenset({
     "$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas", "dependencies",

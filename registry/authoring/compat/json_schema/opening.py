@@ -22,13 +22,12 @@ from cdc_contracts.registry.authoring.compat.json_schema.pattern_texts import fi
 from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import (
     apply_always,
     apply_in_place,
-    every_schema,
     everything_under,
     follow,
     named_by,
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import MEMBER, OTHER_MEMBER, Step
-from cdc_contracts.registry.core.common.subschemas import subschemas
+from cdc_contracts.registry.core.common.subschemas import every_schema, subschemas
 
 _REFUSING: Final = ("additionalProperties", "unevaluatedProperties")
 _BESIDE: Final = frozenset({"allOf", "then", "else", "dependentSchemas", "dependencies"})

@@ -85,21 +85,6 @@ def named_by(schema: Mapping[str, Any]) -> Iterator[str]:
             yield from asked if isinstance(asked, list) else ()
 
 
-def every_schema(document: Any) -> Iterator[Any]:
-    """Yield a schema and all inside it. A member may be called as a keyword is: what stands at names is no schema."""
-    yield from (one for _, one in every_place(document))
-
-
-def every_place(document: Any) -> Iterator[tuple[str, Any]]:
-    """Yield a schema and all inside it, each after the JSON Pointer that leads to it."""
-    waiting = [("", document)]
-    while waiting:
-        at, one = waiting.pop()
-        if isinstance(one, dict):
-            yield at, one
-            waiting += [(at + step, below) for _, step, below in subschemas(one)]
-
-
 def everything_under(document: Any, schema: Any) -> Iterator[Any]:
     """Yield a schema, all inside it and all that these refer to."""
 

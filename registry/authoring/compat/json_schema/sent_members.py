@@ -16,13 +16,13 @@ from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import 
 from cdc_contracts.registry.authoring.compat.json_schema.closing import is_map
 from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import (
     apply_in_place,
-    every_place,
     follow,
     named_by,
     step_into,
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER
 from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.common.subschemas import every_place
 
 _ALTERNATIVES: Final = ("anyOf", "oneOf")
 _TESTED: Final = ("if", "not")

@@ -9,22 +9,15 @@ from typing import Any, Final
 import jsonschema_rs
 
 from cdc_contracts.registry.core.common.pointers import join_pointer
-from cdc_contracts.registry.core.common.subschemas import subschemas
+from cdc_contracts.registry.core.common.subschemas import REFERENCES, every_place, holds_any
 from cdc_contracts.registry.core.schema.json_schemas.expansion import refuse_explosions
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
-from cdc_contracts.registry.core.schema.json_schemas.schema_references import SchemaAddresses, holds_references
+from cdc_contracts.registry.core.schema.json_schemas.schema_references import SchemaAddresses
 from cdc_contracts.registry.core.schema.schema_texts import SchemaFault
 
 MAX_COUNT: Final = 2**53
 """The largest count of `minItems` and its like: every reader of JSON holds it exactly."""
 
-_VALIDATORS: Final[Mapping[int, type[jsonschema_rs.Validator]]] = {
-    jsonschema_rs.Draft4: jsonschema_rs.Draft4Validator,
-    jsonschema_rs.Draft6: jsonschema_rs.Draft6Validator,
-    jsonschema_rs.Draft7: jsonschema_rs.Draft7Validator,
-    jsonschema_rs.Draft201909: jsonschema_rs.Draft201909Validator,
-    jsonschema_rs.Draft202012: jsonschema_rs.Draft202012Validator,
-}
 _COUNTS: Final = frozenset({
     "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "minContains", "maxContains",
 })  # fmt: skip
@@ -43,16 +36,16 @@ def refuse_no_schema(document: Any, references: Mapping[str, Any]) -> None:
         raise SchemaFault("a JSON Schema is an object, true or false", hint="Write an object.")
     draft = draft_of(document)
     weight = 0
-    for pointer, schema in _all_schemas(document):
+    for pointer, schema in every_place(document):
         _refuse_counts(schema, pointer)
         for place, pattern in _patterns(schema):
             weight += pattern_weight(pattern)
             _refuse_heavy(weight, pointer + place)
     _refuse_against_metaschema(document, draft)
-    if holds_references(document):
+    if holds_any(document, REFERENCES):
         refuse_explosions(document, SchemaAddresses(document, references))
     for pattern, pointer in {
-        pattern: pointer + place for pointer, schema in _all_schemas(document) for place, pattern in _patterns(schema)
+        pattern: pointer + place for pointer, schema in every_place(document) for place, pattern in _patterns(schema)
     }.items():
         _refuse_no_pattern(pattern, pointer, draft)
 
@@ -70,14 +63,6 @@ def _refuse_against_metaschema(document: Any, draft: int) -> None:
         ) from None
     except ValueError as error:
         raise SchemaFault(f"not a JSON Schema: {str(error)[:_SHOWN]}") from None
-
-
-def _all_schemas(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    waiting = [("", document)] if isinstance(document, dict) else []
-    while waiting:
-        pointer, schema = waiting.pop()
-        yield pointer, schema
-        waiting.extend((pointer + step, below) for _, step, below in subschemas(schema))
 
 
 def _refuse_counts(schema: Mapping[str, Any], pointer: str) -> None:
@@ -110,7 +95,7 @@ def _refuse_heavy(weight: int, pointer: str) -> None:
 
 def _refuse_no_pattern(pattern: str, pointer: str, draft: int) -> None:
     try:
-        _VALIDATORS[draft]({"pattern": pattern})
+        jsonschema_rs.validator_for({"$schema": DRAFT_NAMES[draft], "pattern": pattern})
     except (jsonschema_rs.ValidationError, ValueError):
         raise SchemaFault(
             f"not a JSON Schema pattern: {pattern[:_SHOWN]}",

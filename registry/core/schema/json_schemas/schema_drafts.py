@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 import jsonschema_rs
 
-from cdc_contracts.registry.core.common.subschemas import subschemas
+from cdc_contracts.registry.core.common.subschemas import every_schema
 from cdc_contracts.registry.core.schema.schema_texts import SchemaFault
 
-_ADDRESSES: Final = {
-    "json-schema.org/draft-04/schema": jsonschema_rs.Draft4,
-    "json-schema.org/draft-06/schema": jsonschema_rs.Draft6,
-    "json-schema.org/draft-07/schema": jsonschema_rs.Draft7,
-    "json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909,
-    "json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012,
-}
 DRAFT_NAMES: Final = {
     jsonschema_rs.Draft4: "http://json-schema.org/draft-04/schema#",
     jsonschema_rs.Draft6: "http://json-schema.org/draft-06/schema#",
@@ -25,6 +17,7 @@ DRAFT_NAMES: Final = {
     jsonschema_rs.Draft202012: "https://json-schema.org/draft/2020-12/schema",
 }
 """What `$schema` says in each draft."""
+_ADDRESSES: Final = {name.partition("://")[2].removesuffix("#"): draft for draft, name in DRAFT_NAMES.items()}
 METASCHEMAS: Final = frozenset(f"{scheme}://{address}" for scheme in ("http", "https") for address in _ADDRESSES)
 """Addresses that a schema may refer to without submitting them."""
 
@@ -48,7 +41,7 @@ def draft_of(document: Any) -> int:
     """
     named = document.get("$schema") if isinstance(document, dict) else None
     if named is None:
-        schemas = list(_schemas(document))
+        schemas = list(every_schema(document))
         if any(word in _NEWER_WORDS for one in schemas for word in one):
             return jsonschema_rs.Draft202012
         flags = any(isinstance(one.get(word), bool) for one in schemas for word in _FLAGS)
@@ -62,13 +55,3 @@ def draft_of(document: Any) -> int:
             " https://json-schema.org/draft/2020-12/schema, or leave it out.",
         )
     return _ADDRESSES[address]
-
-
-def _schemas(document: Any) -> Iterator[dict[str, Any]]:
-    """Yield a schema and all inside it: what stands at the names of members are no keywords."""
-    waiting = [document]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            yield one
-            waiting.extend(below for _, _, below in subschemas(one))
