@@ -52,12 +52,7 @@ def read_errata(catalogue: Catalogue) -> dict[str, Erratum]:
 def read_errata_file(file: Traversable) -> list[Erratum]:
     """Return the errata of one file. Raises ContractError if the file or an entry is wrong."""
     where = str(file)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(f"cannot be read: {error}", where=where) from error
-    # A list is no document of its own; under a key it is read by the same rules as every other document.
-    entries = yaml_documents.parse_document(f"errata:\n{text}", where)["errata"]
+    entries = yaml_documents.read_list(file, "errata")["errata"]
     if not isinstance(entries, list):
         raise ContractError("not a YAML list", where=where)
     errata = [_erratum(entry, index, where) for index, entry in enumerate(entries)]
