@@ -152,7 +152,6 @@ def _table_schema(
     from cdc_contracts.registry.core.schema.message_schemas.schema_files import lay_out
     from cdc_contracts.registry.core.tables.canonical.layout_resolution import canonical_table
     from cdc_contracts.registry.core.tables.schemas.avro_row import avro_row_schema
-    from cdc_contracts.registry.core.tables.schemas.create_table_sql import DDL
     from cdc_contracts.registry.core.tables.schemas.dbt_sources import dbt_sources
     from cdc_contracts.registry.core.tables.schemas.lakehouse_schemas import delta_schema, iceberg_schema
     from cdc_contracts.registry.core.tables.schemas.odcs import odcs_document
@@ -174,7 +173,7 @@ def _table_schema(
         case SchemaFormat.DELTA:
             return lay_out(delta_schema(layout))
         case _:
-            return DDL[kind](layout) if kind in DDL else warehouse_ddl(kind, layout, table)
+            return warehouse_ddl(kind, layout, table)
 
 
 def _choose(reading_options: ReadingOptions, name: str | None) -> TableContract:

@@ -60,7 +60,8 @@ def show(
 
         explanation = explain(version)
         if as_json:
-            console.print_json(asdict(explanation))
+            errata = [one.model_dump() for one in explanation.errata]
+            console.print_json(asdict(explanation) | {"errata": errata})
         else:
             _print(explanation)
 

@@ -22,6 +22,7 @@ from cdc_contracts.spark_checks.detecting import find_input_validation
 from cdc_contracts.spark_checks.engines.engines import Engine, Input
 from cdc_contracts.spark_checks.inputs.option_samples import SampledOptions, check_sample, take_options
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
+from cdc_contracts.spark_checks.runs.quarantine_files import begin_replay
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
 from cdc_contracts.spark_checks.runs.run_records import RunRecord
 from cdc_contracts.spark_checks.runs.transactions import REQUESTED, Attempt, Origin, Output
@@ -79,7 +80,7 @@ def decode_input(
     found, sampled = _with_options(engine, source, found, past, origin)
     if not output.replace:
         check_sample(sampled, past.layouts())
-    run, topics = _name(engine, source, found, origin)
+    run, topics = _name(engine, source, found, output, origin)
     redacts = origin == REQUESTED
     if (done := _recorded(output, past, run, fail_on, redacts=redacts)) is not None:
         return done
@@ -130,7 +131,7 @@ def _with_options(
     if origin.key is not None:
         return found, SampledOptions()
     if origin.replay is not None:
-        kept = [set(one.options.items()) for one in past if one.run in origin.replay.of]
+        kept = [set(one.options.items()) for one in past if one.run in origin.replay.waiting]
         return take_options(found, lambda: (), dict(set.intersection(*kept) if kept else ()))
     for one in past:
         stated = found.reading_options.options.items()
@@ -143,11 +144,12 @@ def _with_options(
 
 
 def _name(
-    engine: Engine, source: Input, validation: ValidationContext, origin: Origin
+    engine: Engine, source: Input, validation: ValidationContext, output: Output, origin: Origin
 ) -> tuple[str, Mapping[str, str]]:
     """Return the name of the run, and the topic ids that are part of it."""
     if origin.replay is not None:
-        return origin.replay.begin(validation), {}
+        undoable = output.tables.replaceable
+        return begin_replay(output.runs, origin.replay, validation.fingerprint, undoable=undoable), {}
     if origin.key is not None:
         return name_batch(origin.key), {}
     topics = source.topic_ids(engine)

@@ -6,13 +6,10 @@ finished run never change, and a replay can be undone by removing its record.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.common.exit_codes import PASS
 from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
 from cdc_contracts.registry.core.report.report_model import Report
@@ -20,52 +17,10 @@ from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.decoding import DecodedRun, Origin, Output, decode_input
 from cdc_contracts.spark_checks.engines.engines import Engine
-from cdc_contracts.spark_checks.runs.intent_log import LoggedReplay
-from cdc_contracts.spark_checks.runs.quarantine_files import QuarantineInput, list_quarantine
-from cdc_contracts.spark_checks.runs.run_directory import name_replay
-from cdc_contracts.spark_checks.runs.run_records import RecordedReplay
-from cdc_contracts.spark_checks.tables.table_formats import PARQUET
+from cdc_contracts.spark_checks.runs.quarantine_files import QuarantineInput
 
 if TYPE_CHECKING:
     from cdc_contracts.spark_checks.tasks.spark_tasks import Watch
-
-
-@dataclass(frozen=True)
-class QuarantineReplay:
-    """One replay of the records in the quarantine of a directory."""
-
-    output: Output
-    source: QuarantineInput
-
-    @property
-    def of(self) -> Collection[str]:
-        return tuple(self.source.waiting)
-
-    def begin(self, validation: ValidationContext) -> str:
-        source = self.source
-        run = name_replay(source.waiting, source.topics, validation.fingerprint)
-        if self.output.tables.name != PARQUET and self.output.runs.find(run) is None:
-            after = tuple(sorted({file.run for file in source.replayed}))
-            noted = LoggedReplay(of=tuple(source.waiting), after=after, topics=source.topics)
-            self.output.runs.begun.add_replay(run, noted, self.check)
-        return run
-
-    def record(self, tally: Tally) -> RecordedReplay:
-        counts = tally.partitions.values()
-        return RecordedReplay(
-            of=tuple(self.source.waiting),
-            validated=sum(one.read for one in counts),
-            replayed=sum(one.read - one.quarantined for one in counts),
-        )
-
-    def check(self) -> None:
-        found = list_quarantine(self.output.runs)
-        if found.replayed != self.source.replayed or not {*self.source.files} <= {*found.files}:
-            raise UnavailableError(
-                "another run has changed what is in quarantine since this replay began",
-                where=self.output.directory,
-                hint="Run the command again.",
-            )
 
 
 def replay_quarantine(
@@ -82,10 +37,9 @@ def replay_quarantine(
     A replay that decodes nothing leaves no files; an interrupted one stays in the intent log until it is published,
     since some of its rows may be in tables.
     """
-    replay = QuarantineReplay(output, source)
     begun = output.runs.begun.replay()
     decoded = decode_input(
-        engine, source, validation, output, fail_on=fail_on, origin=Origin(replay=replay), watch=watch
+        engine, source, validation, output, fail_on=fail_on, origin=Origin(replay=source), watch=watch
     )
     cut_off = begun is not None and begun.run == decoded.run
     if not (cut_off and decoded.withheld):

@@ -19,7 +19,7 @@ from cdc_contracts.registry.core.values.form_schemas import PART, TEXT, text_lik
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
 FORM = ValueForm(
-    "epoch-seconds.text", "timestamp", TEXT, "text",
+    "epoch-seconds.text", "timestamp", TEXT,
     schema=text_like("[0-9]{1,12}" + PART),
     doc=__doc__,
     reader=timestamps.read_seconds_fraction,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.core.common.subschemas import schemas_in
+from cdc_contracts.registry.core.common.subschemas import every_schema
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL
 from cdc_contracts.registry.core.contract.column_model import MappingDocument
 from cdc_contracts.registry.core.contract.model import Meaning
@@ -62,7 +62,7 @@ def mapping_schema() -> dict[str, Any]:
 
 
 def _allow_only(schema: dict[str, Any], values: list[str]) -> None:
-    for _, one in schemas_in(schema):
+    for one in every_schema(schema):
         if one.get("type") == "string":
             one["enum"] = values
 
@@ -76,7 +76,7 @@ def _as_a_patch(schema: dict[str, Any], *, keep: tuple[str, ...]) -> dict[str, A
     demands = _demands(schema, defs)
     listed = {id(one) for one in in_lists(schema)}
     allow_nulls(schema, required=True)
-    for _, one in schemas_in(schema):
+    for one in every_schema(schema):
         if id(one) not in listed and one is not schema:
             one.pop("required", None)
             if "properties" in one:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 import msgspec
 from pydantic import BaseModel
 
-from cdc_contracts.registry.core.common.subschemas import schemas_in
+from cdc_contracts.registry.core.common.subschemas import every_schema
 from cdc_contracts.registry.core.common.written_models import SINCE
 from cdc_contracts.registry.file_schemas.key_descriptions import describe, docstrings
 
@@ -20,7 +20,7 @@ _TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean"
 def shape_of(kind: type[BaseModel], title: str) -> dict[str, Any]:
     """Return the JSON Schema of a model under a title, with what each key means."""
     schema = kind.model_json_schema(by_alias=True)
-    for _, one in schemas_in(schema):
+    for one in every_schema(schema):
         one.pop("title", None)
         if one.get("default", True) in (None, [], {}, ""):
             del one["default"]
@@ -31,7 +31,7 @@ def shape_of(kind: type[BaseModel], title: str) -> dict[str, Any]:
 def rename_definition(schema: dict[str, Any], before: str, after: str) -> None:
     """Publish a model under another name than its class has."""
     schema["$defs"] = {after if name == before else name: shape for name, shape in schema["$defs"].items()}
-    for _, one in schemas_in(schema):
+    for one in every_schema(schema):
         if one.get("$ref") == f"#/$defs/{before}":
             one["$ref"] = f"#/$defs/{after}"
 
@@ -42,8 +42,8 @@ def allow_nulls(schema: dict[str, Any], *, required: bool = False) -> None:
     Required keys stay so, unless `required` says that they may be removed as well.
     """
     listed = {id(one) for one in in_lists(schema)}
-    # what is below first: a key that may be null gets a schema of its own
-    for _, one in reversed(list(schemas_in(schema))):
+    below_first = reversed([*every_schema(schema)])  # a key that may be null gets a schema of its own
+    for one in below_first:
         if id(one) in listed:
             continue
         for key, below in one.get("properties", {}).items():
@@ -59,10 +59,10 @@ def allow_nulls(schema: dict[str, Any], *, required: bool = False) -> None:
 def in_lists(schema: dict[str, Any]) -> list[dict[str, Any]]:
     """Return every schema of what stands, at any depth, in a list."""
     defs = schema.get("$defs", {})
-    waiting = [one["items"] for _, one in schemas_in(schema) if "items" in one]
+    waiting = [one["items"] for one in every_schema(schema) if "items" in one]
     found: list[dict[str, Any]] = []
     while waiting:
-        for _, one in schemas_in(waiting.pop()):
+        for one in every_schema(waiting.pop()):
             if not any(one is known for known in found):
                 found.append(one)
                 if "$ref" in one:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cdc_contracts.registry.core.contract.envelope_model import NAME_PARAMETER
-from cdc_contracts.registry.core.contract.errata import DECISIONS, ID, Erratum
+from cdc_contracts.registry.core.contract.errata import Erratum
 from cdc_contracts.registry.core.contract.phrases import PARAMETERS
 from cdc_contracts.registry.core.contract.settings import Settings
 from cdc_contracts.registry.core.contract.source_documents import DocumentsFile
@@ -19,7 +19,6 @@ from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.contract.version_files import VersionsFile
 from cdc_contracts.registry.core.report.report_model import REPORT_VERSION, Report
 from cdc_contracts.registry.file_schemas.contract_schema import contract_schema, mapping_schema
-from cdc_contracts.registry.file_schemas.key_descriptions import docstrings
 from cdc_contracts.registry.file_schemas.model_schemas import (
     DIALECT,
     allow_nulls,
@@ -30,11 +29,6 @@ from cdc_contracts.registry.file_schemas.model_schemas import (
 from cdc_contracts.registry.file_schemas.registry_settings import RegistrySettings
 from cdc_contracts.registry.server.access.users import UsersFile
 
-_END: Final = r"\Z"
-_FORMS: Final[Mapping[str, dict[str, Any]]] = {
-    "id": {"pattern": f"^{ID.pattern.removesuffix(_END)}$"},
-    "decision": {"enum": list(DECISIONS)},
-}
 SUFFIX: Final = ".schema.json"
 _OF_REPORTS: Final = f"../core/report/report{SUFFIX}"
 _PARTITIONS_SCHEMA: Final = {
@@ -47,23 +41,13 @@ _PARTITIONS_SCHEMA: Final = {
 
 def errata_schema() -> dict[str, Any]:
     """Return the JSON Schema of `errata.yaml`."""
-    result = docstrings(Erratum)
-    properties = {
-        key: {"type": "string", "minLength": 1, **_FORMS.get(key, {}), "description": says}
-        for key, says in result.items()
-    }
+    entry = shape_of(Erratum, "")
     return {
         "$schema": DIALECT,
         "title": "cdc-contracts errata",
         "description": "Where source documents contradict themselves, and what the contracts do about it.",
         "type": "array",
-        "items": {
-            "type": "object",
-            "description": Erratum.__doc__,
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        },
+        "items": {key: entry[key] for key in entry if key not in ("$schema", "title")},
     }
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.contract.value_mappings import AS_SENT, ValueMapping, known_options, split_values
 from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.records.file_batches import as_batch
 from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.option_evidence import TopicOption
@@ -47,7 +48,7 @@ def sample_options(validation: ValidationContext, sample: Sample, known: Mapping
     """Return the options that messages of a sample decide, and of the `known` ones those that it does not rule out."""
     kernel, total = Kernel(validation), Tally()
     for batch in sample:
-        total.merge(kernel.audit(_with_arrow(batch)))
+        total.merge(kernel.audit(as_batch(batch) if isinstance(batch, RecordsWithoutArrow) else batch))
     wanted = open_options(validation)
     evidence = tuple(one for one in total.statistics.options.options() if one.option in wanted)
     read = sum(counts.read for counts in total.partitions.values())
@@ -148,17 +149,3 @@ def _decide(
         if len(left) == 1 or any(mapping.given(stated).decides(option) for mapping in listed if left):
             taken |= stated
     return taken
-
-
-def _with_arrow(batch: pa.RecordBatch | RecordsWithoutArrow) -> pa.RecordBatch:
-    if not isinstance(batch, RecordsWithoutArrow):
-        return batch
-    count = len(batch.values)
-    return pa.RecordBatch.from_pydict(
-        {
-            "value": pa.array(batch.values, pa.binary()),
-            "topic": pa.array([batch.topic] * count, pa.string()),
-            "partition": pa.array([batch.partition] * count, pa.int32()),
-            "offset": pa.array(batch.offsets, pa.int64()),
-        }
-    )

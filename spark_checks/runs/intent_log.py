@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -15,7 +14,7 @@ from msgspec import UNSET, Struct, field
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
 from cdc_contracts.registry.core.common.written_models import Sometimes
-from cdc_contracts.registry.core.contract.table_families import NO_FAMILIES, TableFamilies
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED
@@ -27,11 +26,8 @@ from cdc_contracts.spark_checks.runs.run_records import (
     RecordedRange,
     overlap,
     read_ranges,
-    write_ranges,
-    write_stream,
 )
 from cdc_contracts.spark_checks.tables.table_formats import WriteMode
-from cdc_contracts.spark_checks.tables.typed_tables import WriteKey
 
 BEGUN: Final = "_begun"
 
@@ -66,40 +62,13 @@ class LoggedIntent(Struct, frozen=True, kw_only=True):
         """What the run reads of each partition."""
         return read_ranges(self.ranges or ())
 
-
-@dataclass(frozen=True)
-class Intent:
-    """The intent of a run: what it validates against, what it reads, and how it writes.
-
-    `key` is given for a batch of a stream. `compared` are the finished runs that its rows were compared with to find
-    repeats.
-    """
-
-    run: str
-    contract: str
-    key: WriteKey | None
-    spans: Mapping[Source, Span]
-    topics: Mapping[str, str]
-    write_mode: WriteMode
-    drops_repeats: bool = False
-    compared: frozenset[str] = frozenset()
-    families: TableFamilies = NO_FAMILIES
-
-    def record(self) -> LoggedIntent:
-        """Return the intent in the form the log stores."""
-        return LoggedIntent(
-            run=self.run,
-            contract=self.contract,
-            stream=write_stream(self.key),
-            topics=dict(self.topics),
-            ranges=write_ranges(self.spans),
-            drops_repeats=self.drops_repeats,
-            compared=tuple(sorted(self.compared)),
-            table_format=self.write_mode.table_format,
-            table_schema=self.write_mode.table_schema,
-            table_layout=UNSET if self.write_mode.shape == NESTED else self.write_mode.shape,
-            current=self.write_mode.current,
-            families=dict(self.families.patterns) or UNSET,
+    @property
+    def write_mode(self) -> WriteMode | None:
+        """How the run writes; earlier releases did not record it, nor do replays, which write like the runs."""
+        if not self.table_format:
+            return None
+        return WriteMode(
+            self.table_format, self.table_schema or None, bool(self.current), shape=self.table_layout or NESTED
         )
 
 
@@ -128,7 +97,7 @@ class IntentLog:
         """Return the intent of an unfinished replay, None if there is none."""
         return next((note for note in self.notes() if note.replay), None)
 
-    def add(self, begun: Intent) -> None:
+    def add(self, begun: LoggedIntent) -> None:
         """Record the intent of a run before its first write that cannot be undone.
 
         Raises UnavailableError if it conflicts with other runs: as `check_cut_off`, `check_topics` and
@@ -137,11 +106,11 @@ class IntentLog:
         with self._folder.locked(RUNS):
             finished = self._finished()
             self.check_cut_off(begun.run, begun.spans)
-            self.check_topics(begun.topics, finished, without=[begun.run])
-            self.check_write_mode(begun.write_mode, finished)
+            self.check_topics(begun.topics or {}, finished, without=[begun.run])
+            self.check_write_mode(begun.write_mode or WriteMode(), finished)
             finished.check_unread(begun.run, begun.spans, self._directory)
             if self.find(begun.run) is None:  # the runs it was first compared with remain the right ones for its rows
-                self._note(begun.record())
+                self._note(begun)
 
     def find(self, run: str) -> LoggedIntent | None:
         """Return the intent of an unfinished run, None if there is none."""
@@ -236,11 +205,8 @@ class IntentLog:
         for one in past:
             one.write_mode.check(write_mode, one.run, self._directory)
         for note in self.notes(past):
-            if note.table_format:  # not recorded by earlier releases, nor by replays, which write like the runs
-                written = WriteMode(
-                    note.table_format, note.table_schema or None, bool(note.current), shape=note.table_layout or NESTED
-                )
-                written.check(write_mode, note.run, self._directory)
+            if note.write_mode is not None:
+                note.write_mode.check(write_mode, note.run, self._directory)
 
     def _note(self, intent: LoggedIntent) -> None:
         self._folder.write_document(f"{BEGUN}/{intent.run}.json", msgspec.to_builtins(intent))

@@ -6,6 +6,7 @@ import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -23,9 +24,9 @@ from cdc_contracts.spark_checks.files.file_sinks import check_whole
 from cdc_contracts.spark_checks.files.folders import Folder
 from cdc_contracts.spark_checks.files.part_files import read_columns
 from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, report_ranges
-from cdc_contracts.spark_checks.runs.intent_log import LoggedIntent
-from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
-from cdc_contracts.spark_checks.runs.run_records import RunRecord
+from cdc_contracts.spark_checks.runs.intent_log import LoggedIntent, LoggedReplay
+from cdc_contracts.spark_checks.runs.run_directory import RunDirectory, name_replay
+from cdc_contracts.spark_checks.runs.run_records import RecordedReplay, RunRecord
 from cdc_contracts.spark_checks.spark.cluster_workers import count_slots
 from cdc_contracts.spark_checks.tasks.record_coordinates import COORDINATES, Known, gather_coordinates, leave_out
 from cdc_contracts.spark_checks.tasks.task_shares import collect_results, hand_out
@@ -271,6 +272,41 @@ def open_quarantine(
         waiting=dict(sorted((+waiting).items())), topics=tuple(topics), tasks=tasks,
         begun=begun.run if begun is not None else None,
     )  # fmt: skip
+
+
+def begin_replay(runs: RunDirectory, source: QuarantineInput, fingerprint: str, *, undoable: bool) -> str:
+    """Return the name of a replay, the same for the same quarantined runs validated against the same contract.
+
+    One whose writes cannot be undone is noted in the intent log first. Raises UnavailableError if another replay of the
+    directory is unfinished.
+    """
+    run = name_replay(source.waiting, source.topics, fingerprint)
+    if not undoable and runs.find(run) is None:
+        after = tuple(sorted({file.run for file in source.replayed}))
+        noted = LoggedReplay(of=tuple(source.waiting), after=after, topics=source.topics)
+        runs.begun.add_replay(run, noted, partial(check_quarantine, runs, source))
+    return run
+
+
+def record_replay(source: QuarantineInput, tally: Tally) -> RecordedReplay:
+    """Return what the record of a run says of the quarantine that it read."""
+    counts = tally.partitions.values()
+    return RecordedReplay(
+        of=tuple(source.waiting),
+        validated=sum(one.read for one in counts),
+        replayed=sum(one.read - one.quarantined for one in counts),
+    )
+
+
+def check_quarantine(runs: RunDirectory, source: QuarantineInput) -> None:
+    """Raise UnavailableError if the quarantine of a directory has changed since it was listed."""
+    found = list_quarantine(runs)
+    if found.replayed != source.replayed or not {*source.files} <= {*found.files}:
+        raise UnavailableError(
+            "another run has changed what is in quarantine since this replay began",
+            where=runs.directory,
+            hint="Run the command again.",
+        )
 
 
 def _name_schema(schema: str | None) -> str:

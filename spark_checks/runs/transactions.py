@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -17,7 +17,6 @@ from cdc_contracts.registry.core.report.audit_report import Spans
 from cdc_contracts.registry.core.report.report_model import Report
 from cdc_contracts.registry.core.stats.positions import write_positions
 from cdc_contracts.registry.core.stats.row_changes import RowChanges
-from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.tables.canonical.canonical_names import count_canonical
 from cdc_contracts.registry.core.tables.canonical.layout_resolution import resolve_run_layouts
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED, Layouts, TableName
@@ -29,13 +28,13 @@ from cdc_contracts.spark_checks.inputs.option_samples import check_as_sent
 from cdc_contracts.spark_checks.runs.deduplicated_changes import drop_repeats
 from cdc_contracts.spark_checks.runs.emptied_tables import finalize_resets, find_emptied
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
-from cdc_contracts.spark_checks.runs.intent_log import Intent
+from cdc_contracts.spark_checks.runs.intent_log import LoggedIntent
+from cdc_contracts.spark_checks.runs.quarantine_files import QuarantineInput, check_quarantine, record_replay
 from cdc_contracts.spark_checks.runs.repeated_positions import look_for_repeats
 from cdc_contracts.spark_checks.runs.repeats import Repeats
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_ledgers import check_rows, check_typed, ledger_rows, moved_rows, sum_rows
 from cdc_contracts.spark_checks.runs.run_records import (
-    RecordedReplay,
     RecordedTable,
     RunRecord,
     write_files,
@@ -122,30 +121,6 @@ def check_settled(known: Layouts, settled: Layouts) -> None:
                 )
 
 
-class Replay(Protocol):
-    """A run that reads the quarantine of other runs instead of the source of its records."""
-
-    @property
-    def of(self) -> Collection[str]:
-        """The runs whose quarantine it reads."""
-        ...
-
-    def begin(self, validation: ValidationContext) -> str:
-        """Return the name of the run, the same for the same quarantined runs validated against the same contract.
-
-        Raises UnavailableError if another replay of the directory is unfinished.
-        """
-        ...
-
-    def record(self, tally: Tally) -> RecordedReplay:
-        """Return the part of the run record about the replay."""
-        ...
-
-    def check(self) -> None:
-        """Raise UnavailableError if the quarantine has changed since this replay began."""
-        ...
-
-
 @dataclass(frozen=True)
 class Origin:
     """What a run is for, if it is not a range that somebody asked for: a batch of a stream, or a replay.
@@ -156,7 +131,7 @@ class Origin:
 
     key: WriteKey | None = None
     earlier: RowChanges | None = None
-    replay: Replay | None = None
+    replay: QuarantineInput | None = None
 
 
 REQUESTED: Final = Origin()
@@ -254,7 +229,7 @@ class Attempt:
             drops_repeats=output.drop_duplicates,
             redacted=output.redact and self.origin.replay is None,
             outputs=UNSET if output.keeps_changes else (TABLES,),
-            replay=self.origin.replay.record(validated.tally) if self.origin.replay is not None else None,
+            replay=None if self.origin.replay is None else record_replay(self.origin.replay, validated.tally),
         )
         runs.commit(record, report, replaced=self.gone - {self.run}, check=self._check)
         return record, report
@@ -263,12 +238,22 @@ class Attempt:
         """Remove all files it has written."""
         self.output.runs.discard(self.place)
 
-    def _begun(self, compared: PastRuns) -> Intent:
-        output = self.output
-        return Intent(
-            self.run, self.validation.declared, self.origin.key, self.source.spans, self.topics, output.write_mode,
-            output.drop_duplicates, compared.names, self.validation.reading_options.families,
-        )  # fmt: skip
+    def _begun(self, compared: PastRuns) -> LoggedIntent:
+        output, options = self.output, self.validation.reading_options
+        return LoggedIntent(
+            run=self.run,
+            contract=self.validation.declared,
+            stream=write_stream(self.origin.key),
+            topics=dict(self.topics),
+            ranges=write_ranges(self.source.spans),
+            drops_repeats=output.drop_duplicates,
+            compared=tuple(sorted(compared.names)),
+            table_format=output.tables.name,
+            table_schema=output.tables.schema,
+            table_layout=UNSET if output.shape == NESTED else output.shape,
+            current=output.tables.keeps_current,
+            families=dict(options.families.patterns) or UNSET,
+        )
 
     @property
     def _reach(self) -> Spans:
@@ -346,4 +331,4 @@ class Attempt:
         self.output.runs.begun.check_topics(self.topics, finished, without=self.gone)
         self.output.runs.begun.check_write_mode(self.output.write_mode, finished)
         if self.origin.replay is not None:
-            self.origin.replay.check()
+            check_quarantine(self.output.runs, self.origin.replay)

@@ -46,15 +46,12 @@ class Observer(Protocol):
 
     def note_begin(self) -> None:
         """Called when a batch starts."""
-        ...
 
     def note_batch(self, batch: StreamBatch, report: Report) -> None:
         """Called with a finished batch, and the report over all batches up to it."""
-        ...
 
     def note_latest(self, latest: Mapping[Source, int]) -> None:
         """Called with the current ends of the topics; empty if there is nothing after the last batch."""
-        ...
 
 
 @dataclass(frozen=True)

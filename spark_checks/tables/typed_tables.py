@@ -138,27 +138,21 @@ class TypedTables(Protocol):
     @property
     def replaceable(self) -> bool:
         """Whether a run can replace another."""
-        ...
 
     @property
     def schema(self) -> str | None:
         """The catalog schema of the tables, None if they are in the directory."""
-        ...
 
     @property
     def typed_above(self) -> str | None:
         """The folder in whose folders tasks may type rows while they validate, None if they may not."""
-        ...
 
     @property
     def keeps_current(self) -> bool:
         """Whether current rows are maintained in addition to all changes."""
-        ...
 
     def prepare(self, engine: Engine) -> None:
         """Prepare the engine for writes. Raises UnavailableError if that fails, UsageError if it can never write."""
-        ...
 
     def write(self, engine: Engine, order: WriteOrder) -> TypedWrite:
         """Write the rows of an order. Raises UnavailableError if a table does not match its layout."""
-        ...

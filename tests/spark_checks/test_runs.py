@@ -26,7 +26,7 @@ from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
 from cdc_contracts.spark_checks.runs.emptied_tables import describe_unfollowed, finalize_resets, find_emptied
 from cdc_contracts.spark_checks.runs.finished_runs import PastRuns, grown_layouts
-from cdc_contracts.spark_checks.runs.intent_log import Intent, LoggedReplay
+from cdc_contracts.spark_checks.runs.intent_log import LoggedIntent, LoggedReplay
 from cdc_contracts.spark_checks.runs.quarantine_files import list_quarantine
 from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
 from cdc_contracts.spark_checks.runs.run_records import (
@@ -34,6 +34,7 @@ from cdc_contracts.spark_checks.runs.run_records import (
     RunRecord,
     write_ranges,
     write_record,
+    write_stream,
     write_table_record,
 )
 from cdc_contracts.spark_checks.runs.transactions import check_settled
@@ -55,8 +56,11 @@ def layout(*columns, awaited=()):
     return TableLayout(ORDERS, reported, (), "messages", awaited)
 
 
-def begun(run, spans, topics=(), *, key=None, write_mode=PARQUET, **more):
-    return Intent(run, "x@1", key, spans, dict(topics), write_mode, **more)
+def begun(run, spans, topics=(), *, key=None, write_mode=PARQUET, drops_repeats=False, compared=()):
+    written = {"table_format": write_mode.table_format, "table_schema": None, "current": write_mode.current}
+    described = {"contract": "x@1", "stream": write_stream(key), "topics": dict(topics), "ranges": write_ranges(spans)}
+    repeats = {"drops_repeats": drops_repeats, "compared": tuple(sorted(compared))}
+    return LoggedIntent(run=run, **described, **repeats, **written)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from decoded_rows import decoded_rows
 
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.generate.event_streams import ORDERS
-from cdc_contracts.registry.core.tables.schemas.create_table_sql import spark_ddl
+from cdc_contracts.registry.core.tables.schemas.warehouse_sql import warehouse_ddl
 
 TABLE = TableContract.model_validate({
     "table": "ddl_of_shop.orders",
@@ -24,7 +24,7 @@ def test_spark_makes_the_table_and_reads_into_it_what_decode_wrote(spark, name, 
     pq.write_table(pa.Table.from_batches([rows]), tmp_path / "rows.parquet")
     spark.sql("CREATE DATABASE IF NOT EXISTS ddl_of_shop")
     try:
-        spark.sql(spark_ddl(layout).removesuffix(";\n"))
+        spark.sql(warehouse_ddl("spark-ddl", layout).removesuffix(";\n"))
         wrote = spark.read.parquet(str(tmp_path / "rows.parquet"))
         wrote.write.insertInto("ddl_of_shop.orders")  # by position
         reported = spark.table("ddl_of_shop.orders")

@@ -14,7 +14,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from cdc_contracts.registry.core.common.errors import ContractError
-from cdc_contracts.registry.core.common.subschemas import schemas_in
+from cdc_contracts.registry.core.common.subschemas import every_place
 
 Finds = Callable[[str], bool]
 """Says whether a pattern finds something in a text."""
@@ -57,7 +57,7 @@ def is_portable(pattern: str) -> bool:
 
 def refuse_endless_patterns(schema: Any, *, where: str) -> None:
     """Raise ContractError if a contract's schema holds a pattern that is none, or is not matched in linear time."""
-    for at, one in schemas_in(schema):
+    for at, one in every_place(schema):
         if one.get("patternProperties"):
             raise ContractError(
                 "`patternProperties` is not supported in contracts",

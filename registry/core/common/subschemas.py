@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.pointers import join_pointer
@@ -28,25 +28,41 @@ VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 """Keywords whose values are no schemas, whatever they look like."""
 
 
+def every_schema(document: Any) -> Iterator[Any]:
+    """Yield a schema and all inside it. A member may be called as a keyword is: what stands at names is no schema."""
+    yield from (one for _, one in every_place(document))
+
+
+def every_place(document: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a schema and all inside it, each after the JSON Pointer that leads to it."""
+    waiting = [("", document)]
+    while waiting:
+        at, one = waiting.pop()
+        if isinstance(one, dict):
+            yield at, one
+            waiting += [(at + step, below) for _, step, below in subschemas(one)]
+
+
+def holds_any(document: Any, keywords: Collection[str]) -> bool:
+    """Return whether an object anywhere in a document, schema or not, has one of the keywords."""
+    waiting = [document]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if not one.keys().isdisjoint(keywords):
+                return True
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return False
+
+
 def subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Yield the schemas directly inside a schema: keyword, pointer from the schema, and the schema."""
     for keyword, value in schema.items():
         for step, one in _inside(keyword, value):
             if isinstance(one, dict):
                 yield keyword, f"/{keyword}{step}", one
-
-
-def schemas_in(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a schema and all inside it, each after the pointer that leads to it; true and false are passed over.
-
-    A member may be called as a keyword is: what stands at the names of members is no keyword.
-    """
-    waiting = [("", document)]
-    while waiting:
-        at, one = waiting.pop()
-        if isinstance(one, dict):
-            yield at, one
-            waiting.extend((at + step, below) for _, step, below in subschemas(one))
 
 
 def _inside(keyword: str, value: Any) -> Iterator[tuple[str, Any]]:

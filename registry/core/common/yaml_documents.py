@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
+from importlib.resources.abc import Traversable
 from typing import Any, ClassVar, Final
 
 import yaml
@@ -99,7 +99,7 @@ def _copy(value: Any) -> Any:
     return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
-def read_document(path: Path, *, may_be_empty: bool = False) -> dict[str, Any]:
+def read_document(path: Traversable, *, may_be_empty: bool = False) -> dict[str, Any]:
     """Return the mapping that a YAML file holds; where that is allowed, a file that says nothing holds an empty one.
 
     Raises ContractError if the file cannot be read or is no YAML mapping.
@@ -107,7 +107,15 @@ def read_document(path: Path, *, may_be_empty: bool = False) -> dict[str, Any]:
     return parse_document(read_text(path), str(path), may_be_empty=may_be_empty)
 
 
-def read_text(path: Path) -> str:
+def read_list(path: Traversable, name: str) -> dict[str, Any]:
+    """Return a mapping with what a YAML file holds under a name: so a list is read by the rules of every document.
+
+    Raises ContractError if the file cannot be read or is no YAML.
+    """
+    return parse_document(f"{name}:\n{read_text(path)}", str(path))
+
+
+def read_text(path: Traversable) -> str:
     """Return the text of a file. Raises ContractError if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")

@@ -78,8 +78,7 @@ class Version:
         """The resolved document as a checked value. Raises ContractError if it breaks the vocabulary."""
         from cdc_contracts.registry.core.contract.model import Meaning
 
-        meaning: Meaning = _validated(Meaning, self.resolved, self.reference)
-        return meaning
+        return Meaning.checked(self.resolved, self.reference)
 
     @cached_property
     def written_schema(self) -> Any:
@@ -139,7 +138,7 @@ class Version:
         if found is None:
             raise ContractError(f"{self.reference} has no {name}", where=str(self.folder))
         try:
-            return parse_json_file(_read_text(found))
+            return parse_json_file(yaml_documents.read_text(found))
         except ValueError as error:
             raise ContractError(f"not readable as JSON: {error}", where=str(found)) from error
 
@@ -248,7 +247,7 @@ class Catalogue:
         from cdc_contracts.registry.core.contract.column_model import MappingDocument
         from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
 
-        return ValueMapping(_validated(MappingDocument, self.resolved_mapping(name), f"types/{name}.yaml"))
+        return ValueMapping(MappingDocument.checked(self.resolved_mapping(name), f"types/{name}.yaml"))
 
     def resolved_mapping(self, name: str) -> dict[str, Any]:
         """Return the document of a value mapping, whole. Raises ContractError if there is none."""
@@ -273,14 +272,14 @@ class Catalogue:
         if key not in self._documents:
             if not found.is_file():
                 raise ContractError(f"there is no {name}", where=str(folder))
-            self._documents[key] = yaml_documents.parse_document(_read_text(found), key)
+            self._documents[key] = yaml_documents.parse_document(yaml_documents.read_text(found), key)
         return dict(self._documents[key])
 
     def _resolved_mapping(self, name: str, children: tuple[str, ...]) -> dict[str, Any]:
         found = self.mapping_file(name)
         if name in children:
             raise ContractError("`based_on` is cyclic", where=str(found))
-        document = yaml_documents.parse_document(_read_text(found), str(found))
+        document = yaml_documents.read_document(found)
         based_on = document.pop("based_on", None)
         if based_on is None:
             return yaml_documents.without_nulls(document)
@@ -363,13 +362,6 @@ def _holds_at(version: Version, selector: str) -> bool:
     return (since is None or release_order(since) <= at) and (until is None or at < release_order(until))
 
 
-def _read_text(found: Traversable) -> str:
-    try:
-        return found.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(yaml_documents.describe_unread(error), where=str(found)) from error
-
-
 def system_folders(root: Traversable) -> list[Traversable]:
     """Return the folders of systems in a folder of contracts."""
     return [folder for folder in folders_in(root) if folder.name not in _BESIDE]
@@ -387,14 +379,3 @@ def folders_in(folder: Traversable) -> list[Traversable]:
     """Return the folders below one, by name; hidden ones and those of Python are left out."""
     found = [entry for entry in folder.iterdir() if entry.is_dir() and entry.name[:1] not in "._"]
     return sorted(found, key=lambda entry: entry.name)
-
-
-def _validated(kind: type[Any], document: dict[str, Any], where: str) -> Any:
-    from pydantic import ValidationError
-
-    try:
-        return kind.model_validate(document)
-    except ValidationError as error:
-        from cdc_contracts.registry.core.common.document_errors import describe_misfit
-
-        raise ContractError(describe_misfit(error, kind), where=where) from error

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from cdc_contracts.registry.core.common.document_errors import describe_misfit
+from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.common.pointers import split_pointer
 
 ROW_OPS = ("insert", "update", "delete", "snapshot", "upsert", "update-before", "update-after")
@@ -42,6 +44,14 @@ class Document(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     renamed_keys: ClassVar[Mapping[str, str]] = {}  # the new names of former keys, for errors: none is still read
+
+    @classmethod
+    def checked(cls, document: Any, where: str) -> Self:
+        """Return what plain data describes. Raises ContractError, with `where` it stands, if it is not of this kind."""
+        try:
+            return cls.model_validate(document)
+        except ValidationError as error:
+            raise ContractError(describe_misfit(error, cls), where=where) from error
 
 
 class Applies(Document):

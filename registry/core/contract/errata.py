@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
 from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from pydantic import Field
 
 from cdc_contracts.registry.core.common import yaml_documents
 from cdc_contracts.registry.core.common.errors import ContractError
+from cdc_contracts.registry.core.contract.document_model import Document
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
 FILE: Final = "errata.yaml"
-DECISIONS: Final = ("enforce", "tolerate", "repair", "reject", "note")
-ID: Final = re.compile(r"E[1-9][0-9]*\Z")
+ID: Final = re.compile("^E[1-9][0-9]*$")
+_Text = Annotated[str, Field(min_length=1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Erratum:
+class Erratum(Document):
     """One contradiction in a source document, with the decision on it and the reason."""
 
-    id: str
+    id: Annotated[str, Field(pattern=ID.pattern)]
     """E and a number, by which contracts cite it."""
-    document: str
+    document: _Text
     """The file of the source document."""
-    says: str
+    says: _Text
     """What the document says."""
-    shows: str
+    shows: _Text
     """What contradicts it: a sample, another sentence, or messages seen in production."""
-    decision: str
+    decision: Literal["enforce", "tolerate", "repair", "reject", "note"]
     """What the contracts do: enforce by a rule, tolerate, repair the sample, reject, or note."""
-    why: str
+    why: _Text
     """The reason for the decision."""
 
 
@@ -51,35 +52,20 @@ def read_errata(catalogue: Catalogue) -> dict[str, Erratum]:
 
 def read_errata_file(file: Traversable) -> list[Erratum]:
     """Return the errata of one file. Raises ContractError if the file or an entry is wrong."""
-    where = str(file)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(f"cannot be read: {error}", where=where) from error
-    # A list is no document of its own; under a key it is read by the same rules as every other document.
-    entries = yaml_documents.parse_document(f"errata:\n{text}", where)["errata"]
+    entries = yaml_documents.read_list(file, "errata")["errata"]
     if not isinstance(entries, list):
-        raise ContractError("not a YAML list", where=where)
-    errata = [_erratum(entry, index, where) for index, entry in enumerate(entries)]
+        raise ContractError("not a YAML list", where=str(file))
+    errata = [_erratum(entry, number, str(file)) for number, entry in enumerate(entries, 1)]
     ids = [entry.id for entry in errata]
     for one in ids:
         if ids.count(one) > 1:
-            raise ContractError(f"{one} occurs twice", where=where)
+            raise ContractError(f"{one} occurs twice", where=str(file))
     return errata
 
 
-def _erratum(entry: Any, index: int, where: str) -> Erratum:
-    names = [field.name for field in fields(Erratum)]
-    if not isinstance(entry, dict) or sorted(entry) != sorted(names):
-        named = entry.get("id", f"entry {index + 1}") if isinstance(entry, dict) else f"entry {index + 1}"
-        raise ContractError(f"{named} needs exactly {', '.join(names)}", where=where)
-    erratum = Erratum(**{name: str(entry[name]) for name in names})
-    if not ID.match(erratum.id):
-        raise ContractError(f"`{erratum.id}` is not an erratum id", where=where, hint="Write E and a number.")
-    if erratum.decision not in DECISIONS:
-        what = f"{erratum.id}: `{erratum.decision}` is no decision"
-        raise ContractError(what, where=where, hint=f"Use one of {', '.join(DECISIONS)}.")
-    for name in names:
-        if entry[name] in (None, ""):
-            raise ContractError(f"{erratum.id}: {name} is empty", where=where)
-    return erratum
+def _erratum(entry: Any, number: int, where: str) -> Erratum:
+    try:
+        return Erratum.checked(entry, where)
+    except ContractError as error:
+        named = entry.get("id") if isinstance(entry, dict) else None
+        raise ContractError(f"{named or f'entry {number}'}: {error.what}", where=where) from error

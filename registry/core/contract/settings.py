@@ -7,11 +7,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from cdc_contracts.registry.core.common import yaml_documents
-from cdc_contracts.registry.core.common.document_errors import describe_misfit
-from cdc_contracts.registry.core.common.errors import ContractError, UsageError
+from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.contract.document_model import Document
 
 FILE: Final = "cdc-contracts.yaml"
@@ -89,9 +88,5 @@ def read_settings(folder: Path) -> Settings:
     path = folder / FILE
     if not path.exists():
         return Settings()
-    try:
-        return Settings.model_validate(
-            yaml_documents.without_nulls(yaml_documents.read_document(path, may_be_empty=True))
-        )
-    except ValidationError as error:
-        raise ContractError(describe_misfit(error, Settings), where=str(path)) from error
+    document = yaml_documents.read_document(path, may_be_empty=True)
+    return Settings.checked(yaml_documents.without_nulls(document), str(path))

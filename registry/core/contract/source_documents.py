@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources.abc import Traversable
 from typing import Annotated, Any, Final
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from cdc_contracts.registry.core.common import yaml_documents
-from cdc_contracts.registry.core.common.document_errors import describe_misfit
-from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.contract.document_model import Document
 
 FILE: Final = "documents.yaml"
@@ -61,16 +59,7 @@ def read_source_documents(roots: Iterable[Traversable]) -> dict[str, SourceDocum
 
 def read_documents_file(file: Traversable) -> DocumentsFile:
     """Return the documents in one file. Raises ContractError if it is invalid."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(yaml_documents.describe_unread(error), where=str(file)) from error
-    try:
-        return DocumentsFile.model_validate(
-            yaml_documents.without_nulls(yaml_documents.parse_document(text, str(file)))
-        )
-    except ValidationError as error:
-        raise ContractError(describe_misfit(error, DocumentsFile), where=str(file)) from error
+    return DocumentsFile.checked(yaml_documents.without_nulls(yaml_documents.read_document(file)), str(file))
 
 
 def describe_source(

@@ -9,10 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 
 from cdc_contracts.registry.core.common import yaml_documents
-from cdc_contracts.registry.core.common.document_errors import describe_misfit
 from cdc_contracts.registry.core.common.errors import ContractError, UsageError
 from cdc_contracts.registry.core.common.time_zones import Zone, parse_zone
 from cdc_contracts.registry.core.contract.document_model import Document
@@ -196,10 +195,7 @@ def read_table_files(files: Iterable[Path]) -> dict[str, tuple[Path, TableContra
 
 def parse_table_contract(document: dict[str, Any], where: str) -> TableContract:
     """Return a table contract. Raises ContractError if a key or value is not allowed."""
-    try:
-        contract = TableContract.model_validate(yaml_documents.without_nulls(document))
-    except ValidationError as error:
-        raise ContractError(describe_misfit(error, TableContract), where=where) from error
+    contract = TableContract.checked(yaml_documents.without_nulls(document), where)
     missing = [name for name in contract.primary_key if name not in contract.columns]
     if missing:
         raise ContractError(f"primary_key names `{missing[0]}`, which is not a column", where=where)

@@ -20,11 +20,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from cdc_contracts.registry.core.common import yaml_documents
 from cdc_contracts.registry.core.common.contract_references import parse_reference
-from cdc_contracts.registry.core.common.document_errors import describe_misfit
 from cdc_contracts.registry.core.common.errors import ContractError, UsageError
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.contract.document_model import Document
@@ -184,11 +183,11 @@ def topics_in(path: Path) -> tuple[str, ...]:
 def parse_versions(document: dict[str, Any], where: str, catalogue: Catalogue) -> VersionRanges:
     """Return the ranges of a document. Raises ContractError as `read_versions` does."""
     try:
-        result = VersionsFile.model_validate(document)
-    except ValidationError as error:
+        result = VersionsFile.checked(document, where)
+    except ContractError as error:
         if not any(document.values()):
             raise ContractError("names no topic", where=where, hint=_FORM) from error
-        raise ContractError(describe_misfit(error, VersionsFile), where=where) from error
+        raise
     places: dict[Place, tuple[VersionRange, ...]] = {}
     for topic, partitions in result.topics.items():
         for key, ranges in partitions.items():

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from cdc_contracts.registry.core.common import yaml_documents
-from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.common.pointers import follow, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.discriminator_model import Test
@@ -97,28 +96,20 @@ class Relative(Document):
         return any(test.holds(message) for test in self.marks)
 
 
+class RelativesFile(Document):
+    """The list in a file, under a name that the file does not have."""
+
+    relatives: tuple[Relative, ...]
+
+
 def read_relatives(catalogue: Catalogue) -> list[Relative]:
     """Return the relatives in all folders of a catalogue. Raises ContractError if a file is invalid."""
-    found = []
+    found: list[Relative] = []
     for root in catalogue.roots:
         file = root.joinpath(FILE)
         if file.is_file():
-            text = file.read_text(encoding="utf-8")
-            entries = yaml_documents.parse_document(f"relatives:\n{text}", str(file))["relatives"]
-            if not isinstance(entries, list):
-                raise ContractError("not a YAML list", where=str(file))
-            found += [_relative(entry, str(file)) for entry in entries]
+            found += RelativesFile.checked(yaml_documents.read_list(file, "relatives"), str(file)).relatives
     return found
-
-
-def _relative(entry: Any, where: str) -> Relative:
-    try:
-        return Relative.model_validate(entry)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = entry.get("name", "?") if isinstance(entry, dict) else entry
-        place = ".".join(map(str, first["loc"]))
-        raise ContractError(f"{name}: {place} {first['msg']}", where=where) from error
 
 
 def _types(message: dict[str, Any], pointer: str) -> Iterator[str]:

@@ -129,17 +129,9 @@ def _coverage(parts: Sequence[RangeCoverage]) -> RangeCoverage:
 
 
 def _ledger(parts: Sequence[Ledger]) -> Ledger:
-    return Ledger(
-        read=sum(one.read for one in parts),
-        conforming=sum(one.conforming for one in parts),
-        control=sum(one.control for one in parts),
-        tombstone=sum(one.tombstone for one in parts),
-        quarantined=sum(one.quarantined for one in parts),
-        contradicted=sum(one.contradicted or 0 for one in parts),
-        excluded=sum(one.excluded or 0 for one in parts),
-        changes=sum(one.changes for one in parts),
-        partitions=_joined(one.partitions for one in parts),
-    )
+    *names, _ = Ledger.__struct_fields__
+    counts = {name: sum(getattr(one, name) or 0 for one in parts) for name in names}
+    return Ledger(**counts, partitions=_joined(one.partitions for one in parts))
 
 
 def _others(parts: Sequence[OtherFindings]) -> OtherFindings:
@@ -152,8 +144,7 @@ def _others(parts: Sequence[OtherFindings]) -> OtherFindings:
 def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: Counter[str] = Counter()
     for one in counts:
-        for name, value in one.items():
-            total[name] += value
+        total.update(one)
     return dict(total)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -14,36 +15,20 @@ if TYPE_CHECKING:
     from cdc_contracts.registry.core.report.report_model import Report
 
 
-def render_report(report: Report) -> str:
-    """Return the report as the JSON document that its schema describes."""
-    from cdc_contracts.registry.core.report.json_documents import render_json
-    from cdc_contracts.registry.core.report.stored_reports import write_document
-
-    return render_json(write_document(report))
-
-
-def _render_page(report: Report) -> str:
-    from cdc_contracts.registry.core.report.html_page import render_page
-
-    return render_page(report)
-
-
-def _render_markdown(report: Report) -> str:
-    from cdc_contracts.registry.core.report.report_markdown import render_markdown
-
-    return render_markdown(report)
-
-
-def _render_junit(report: Report) -> str:
-    from cdc_contracts.registry.core.report.report_junit import render_junit
-
-    return render_junit(report)
-
-
-KINDS: Final[Mapping[str, Callable[[Report], str]]] = MappingProxyType(
-    {".json": render_report, ".html": _render_page, ".md": _render_markdown, ".xml": _render_junit}
-)
+KINDS: Final[Mapping[str, str]] = MappingProxyType({
+    ".json": "stored_reports:render_report",
+    ".html": "html_page:render_page",
+    ".md": "report_markdown:render_markdown",
+    ".xml": "report_junit:render_junit",
+})  # fmt: skip
 """What renders a report by the ending of its file; a run without report files imports none of it."""
+
+
+def render(report: Report, kind: str) -> str:
+    """Return the report as one of KINDS."""
+    module, _, name = KINDS[kind].partition(":")
+    text: str = getattr(import_module(f"cdc_contracts.registry.core.report.{module}"), name)(report)
+    return text
 
 
 def check_targets(targets: Sequence[Path], *, kept: Sequence[Path] = ()) -> None:
@@ -75,7 +60,7 @@ def write_reports(report: Report, targets: Sequence[Path]) -> None:
     failures = []
     for target in targets:
         try:
-            write_whole(target, KINDS[target.suffix](report))
+            write_whole(target, render(report, target.suffix))
         except UnavailableError as error:
             failures.append(error)
     if failures:

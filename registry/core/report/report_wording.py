@@ -14,8 +14,7 @@ from cdc_contracts.registry.core.common.safe_text import sentence, visible
 from cdc_contracts.registry.core.contract.table_families import name_together
 from cdc_contracts.registry.core.detect.reported_detection import EvidencePlace, ReportedDetection, ReportedEvidence
 from cdc_contracts.registry.core.report.contradicted_runs import describe_contradicted
-from cdc_contracts.registry.core.report.fraction_notes import fraction_notes
-from cdc_contracts.registry.core.report.option_notes import option_notes
+from cdc_contracts.registry.core.report.open_notes import fraction_notes, option_notes, vote_notes
 from cdc_contracts.registry.core.report.report_model import (
     Ledger,
     PartitionLedger,
@@ -27,7 +26,6 @@ from cdc_contracts.registry.core.report.reported_findings import ExampleMessage,
 from cdc_contracts.registry.core.report.reported_kinds import kind_notes
 from cdc_contracts.registry.core.report.reported_null_values import null_value_notes
 from cdc_contracts.registry.core.report.reported_slices import slice_notes
-from cdc_contracts.registry.core.report.vote_notes import vote_notes
 from cdc_contracts.registry.core.validate.verdicts import LEFT_OPEN
 
 COUNTS: Final = ("read", "conforming", "control", "tombstone", "quarantined", "contradicted", "excluded")

@@ -12,6 +12,7 @@ import msgspec
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.detect.reported_detection import ReportedDetection
+from cdc_contracts.registry.core.report.json_documents import render_json
 from cdc_contracts.registry.core.report.report_model import REPORT_VERSION, Report
 
 _MOST_DIGITS = 20
@@ -28,6 +29,11 @@ def write_document(report: Report | ReportedDetection) -> dict[str, Any]:
     """Return a report, or the result of detection, as plain data in the order of the model, without unset members."""
     document: dict[str, Any] = msgspec.to_builtins(report)
     return document
+
+
+def render_report(report: Report) -> str:
+    """Return the report as the JSON document that its schema describes."""
+    return render_json(write_document(report))
 
 
 def read_report(path: Path) -> Report:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.stats.read_offsets import Span
 
 ANY_OP: Final = ""
@@ -39,6 +40,12 @@ class FindingSeries:
     last: int
     clean: int = -1
     starts: list[Start] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, stretch: Stretch, clean: int = -1) -> FindingSeries:
+        """Return the series of records that all have a finding, and begin one where they are after the last clean."""
+        starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > clean else []
+        return cls(stretch.count, stretch.last.offset, clean, starts)
 
     def add(self, other: FindingSeries) -> None:
         """Add other records of the same kind; each side has seen all clean records of its part."""

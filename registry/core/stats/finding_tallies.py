@@ -7,7 +7,8 @@ import heapq
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from operator import attrgetter, itemgetter
+from typing import Final, NamedTuple
 
 from cdc_contracts.registry.core.common.findings import Finding, most_severe
 from cdc_contracts.registry.core.stats.finding_onsets import FindingSeries
@@ -63,8 +64,8 @@ class Extent:
 
     def add(self, other: Extent) -> None:
         self.count += other.count
-        self.first = min(self.first, other.first, key=_offset)
-        self.last = max(self.last, other.last, key=_offset)
+        self.first = min(self.first, other.first, key=attrgetter("offset"))
+        self.last = max(self.last, other.last, key=attrgetter("offset"))
         for op, series in other.series_by_op.items():
             if op in self.series_by_op:
                 self.series_by_op[op].add(series)
@@ -132,9 +133,11 @@ def keep_first_findings(keys: Collection[FindingKey], most: int, most_faults: in
     if total <= most:
         return {key for fault in faults for key in by_fault[fault]}
     ranked = (
-        (rank, key.order, key) for fault in faults for rank, key in enumerate(sorted(by_fault[fault], key=_in_order))
+        (rank, key.order, key)
+        for fault in faults
+        for rank, key in enumerate(sorted(by_fault[fault], key=attrgetter("order")))
     )
-    return {key for *_, key in heapq.nsmallest(most, ranked, key=_by_rank)}
+    return {key for *_, key in heapq.nsmallest(most, ranked, key=itemgetter(0, 1))}
 
 
 def combine_tallies(tallies: Sequence[FindingTally]) -> FindingTally:
@@ -146,18 +149,6 @@ def combine_tallies(tallies: Sequence[FindingTally]) -> FindingTally:
         extents = {source: Extent(extent.count, extent.first, extent.last) for source, extent in one.extents.items()}
         result.merge(replace(one, extents=extents))
     return result
-
-
-def _in_order(key: FindingKey) -> tuple[str, str, str, bool, str]:
-    return key.order
-
-
-def _by_rank(entry: tuple[int, tuple[str, str, str, bool, str], FindingKey]) -> tuple[Any, ...]:
-    return entry[:2]
-
-
-def _offset(moment: Moment) -> int:
-    return moment.offset
 
 
 def _keep_least(counter: Counter[str], most: int) -> None:

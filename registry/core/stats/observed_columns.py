@@ -10,6 +10,7 @@ import hashlib
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.core.contract.table_contracts import table_name
@@ -93,7 +94,7 @@ class ObservedColumns:
 
     def tables(self) -> list[TableName]:
         """Return the tables in order of their names."""
-        return sorted(heapq.nsmallest(MOST_TABLES, self.shapes, key=_order), key=_order)
+        return sorted(heapq.nsmallest(MOST_TABLES, self.shapes, key=attrgetter("order")), key=attrgetter("order"))
 
     def columns(self, table: TableName) -> dict[str, set[tuple[str | None, str | None]]]:
         """Return the source types and kinds that were observed for each column of a table.
@@ -116,7 +117,3 @@ def _first_shapes(shapes: Iterable[ObservedRow]) -> set[ObservedRow]:
 
 def _rank(shape: ObservedRow) -> tuple[int, tuple[tuple[str, ...], ...]]:
     return -len(shape), tuple(tuple("" if part is None else f" {part}" for part in one) for one in shape)
-
-
-def _order(table: TableName) -> tuple[str, ...]:
-    return table.order

@@ -8,9 +8,10 @@ hide a breach but never invents one: a position that decreased between two recor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from operator import attrgetter
+from typing import Final, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -23,6 +24,9 @@ GOES_BACK: Final = "goes-back"
 REPEATS: Final = "repeats"
 WHOLE, FIRST_HALF, SECOND_HALF = range(3)
 """Whether a record is a change of its own, or one half of an update."""
+
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class Point(NamedTuple):
@@ -64,6 +68,15 @@ class Stretch(Struct, gc=False):
 
     def copy(self) -> Stretch:
         return Stretch(self.count, self.first, self.last, dict(self.contracts), dict(self.ops))
+
+
+def count_stretch(counts: dict[Key, Stretch], key: Key, stretch: Stretch) -> None:
+    """Count records under a key; the first stretch of a key is kept, and grows by later ones."""
+    known = counts.get(key)
+    if known is None:
+        counts[key] = stretch
+    else:
+        known.add(stretch)
 
 
 class SequenceLine(NamedTuple):
@@ -108,7 +121,7 @@ class Sequences:
         """Add segments in order of their offsets, with gaps between them; breaches within them are added separately."""
         known, rest = self.segments.get(line, []), list(segments)
         if known and rest and known[-1].end >= rest[0].start:
-            known, rest = [], sorted([*known, *rest], key=_start)
+            known, rest = [], sorted([*known, *rest], key=attrgetter("start", "end"))
             for segment in rest:
                 self._append(line, known, segment)
         elif rest:  # mostly: one batch follows the other, and its segments have gaps between them
@@ -118,12 +131,12 @@ class Sequences:
 
     def add_breach(self, line: SequenceLine, cause: str, stretch: Stretch) -> None:
         """Count records that break the promised order of a line."""
-        _count(self.within, line, cause, stretch)
+        count_stretch(self.within, (line, cause), stretch)
 
     def merge(self, other: Sequences) -> None:
         """Merge the segments of another part of the run; the order of merging does not matter."""
-        for (line, cause), stretch in other.within.items():
-            _count(self.within, line, cause, stretch)
+        for breach, stretch in other.within.items():
+            count_stretch(self.within, breach, stretch)
         for line, segments in other.segments.items():
             self.add(line, segments)
 
@@ -169,15 +182,4 @@ def _compare(breaches: Breaches, line: SequenceLine, before: PositionStep | None
     cause = breach_between(line.monotonic, before, after)
     if cause is not None:
         stretch = Stretch(1, after.point, after.point, {after.contract: 1})
-        _count(breaches, line, cause, stretch)
-
-
-def _count(breaches: Breaches, line: SequenceLine, cause: str, stretch: Stretch) -> None:
-    if (line, cause) in breaches:
-        breaches[line, cause].add(stretch)
-    else:
-        breaches[line, cause] = stretch
-
-
-def _start(segment: Segment) -> tuple[int, int]:
-    return segment.start, segment.end
+        count_stretch(breaches, (line, cause), stretch)

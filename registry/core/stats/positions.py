@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ class PositionStretch:
 
         If they overlap, the order of their positions is not known, so that one may have fallen.
         """
-        latest = max(self, other, key=_end)
+        latest = max(self, other, key=attrgetter("end"))
         return PositionStretch(
             self.start, latest.end, self.first, latest.last, min(self.least, other.least), max(self.most, other.most),
             fell=self.fell or other.fell or other.least < self.most or other.start <= self.end,
@@ -97,10 +98,6 @@ class Positions:
                 whole = whole.join(stretch)
             found[line] = whole
         return found
-
-
-def _end(stretch: PositionStretch) -> int:
-    return stretch.end
 
 
 class RecordedPositions(Struct, frozen=True):

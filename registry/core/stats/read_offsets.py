@@ -40,7 +40,7 @@ class ReadOffsets:
             self.spans = other.spans.copy()
             return False
         known, most = self.spans, (self.statements or [0])[-1]
-        self.spans = _bound(_join([*known, *other.spans]), MOST_SPANS) if other.spans != known else known
+        self.spans = _bound(join_spans([*known, *other.spans]), MOST_SPANS) if other.spans != known else known
         if other.statements:
             self.statements = sorted({*self.statements, *other.statements})[:MOST_STATEMENTS]
         bridged = len(known) > 1 and len({bisect(self.spans, start, key=_start) for start, _ in known}) < len(known)
@@ -64,13 +64,13 @@ def merge_spans(spans: Sequence[Span], more: Sequence[Span], most: int) -> list[
     if not spans:
         joined = list(more)
     elif more and spans[-1][1] < more[0][0]:  # mostly: one batch follows the other
-        joined = [*spans[:-1], *_join([spans[-1], more[0]]), *more[1:]]
+        joined = [*spans[:-1], *join_spans([spans[-1], more[0]]), *more[1:]]
     else:
-        joined = _join([*spans, *more])
+        joined = join_spans([*spans, *more])
     return _bound(joined, most)
 
 
-def _join(spans: Iterable[Span]) -> list[Span]:
+def join_spans(spans: Iterable[Span]) -> list[Span]:
     """Return spans in order, adjacent ones joined."""
     joined: list[Span] = []
     for start, end in sorted(spans):

@@ -21,11 +21,17 @@ from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.contract.type_families import may_hold, type_name_in
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.stats.column_ways import WrittenTable
-from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP, FindingSeries, Start
+from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP, FindingSeries
 from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingTally
 from cdc_contracts.registry.core.stats.option_evidence import OpenColumn, open_columns
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
-from cdc_contracts.registry.core.stats.position_sequences import FIRST_HALF, SECOND_HALF, WHOLE, Stretch
+from cdc_contracts.registry.core.stats.position_sequences import (
+    FIRST_HALF,
+    SECOND_HALF,
+    WHOLE,
+    Stretch,
+    count_stretch,
+)
 from cdc_contracts.registry.core.stats.second_parts import TimedColumns, timed_columns
 from cdc_contracts.registry.core.stats.source_kinds import SourceKind
 from cdc_contracts.registry.core.stats.stream_statistics import STREAM_CLASSES, ControlKind, StreamStatistics
@@ -176,16 +182,13 @@ def count_facts(
         statistics.shapes.add(groups, facts.rows.shape, stretches)
     if facts.control is not None:
         for source, stretch in zip(sources, stretches, strict=True):
-            statistics.add_control(ControlKind(*source, *facts.control), stretch)
+            count_stretch(statistics.controls, ControlKind(*source, *facts.control), stretch)
 
 
 def _find_unlisted(facts: Facts, finding: Finding, source: Source, stretch: Stretch) -> FindingTally:
     """Return the finding on a table that no table contract lists, as often as its records."""
     first, last = Moment(*source, *stretch.first), Moment(*source, *stretch.last)
-    series_by_op = {
-        op: FindingSeries(stretch.count, last.offset, starts=[Start(*stretch.first, stretch.count)])
-        for op in (facts.op_of_code, ANY_OP)
-    }
+    series_by_op = {op: FindingSeries.of(stretch) for op in (facts.op_of_code, ANY_OP)}
     extent = Extent(stretch.count, first, last, series_by_op)
     total = stretch.count
     return FindingTally(

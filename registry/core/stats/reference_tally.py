@@ -18,7 +18,7 @@ from cdc_contracts.registry.core.contract.known_codes import show_known
 from cdc_contracts.registry.core.message.envelope_times import TIME_UNIT
 from cdc_contracts.registry.core.message.reading import Reading, Row
 from cdc_contracts.registry.core.stats.ddl_statements import MOST_CHARACTERS, Statement
-from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP, FindingSeries, Start
+from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP, FindingSeries
 from cdc_contracts.registry.core.stats.finding_overlaps import OverlapPlace, faults_on_columns
 from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingExample, FindingTally, key_of
 from cdc_contracts.registry.core.stats.message_profiles import profile_message
@@ -147,7 +147,9 @@ def _add_findings(
     source, point, op = Source(*moment[:2]), Point(*moment[2:]), _canonical_op(validated)
     for finding in validated.verdict.findings:
         found = _once(finding, validated, moment, show_values=show_values)
-        found.extents[source].series_by_op |= {lane: _series_of_one(point) for lane in (op, ANY_OP)}
+        found.extents[source].series_by_op |= {
+            lane: FindingSeries.of(Stretch(1, point, point)) for lane in (op, ANY_OP)
+        }
         found.example = example
         tally.add_finding(finding, table, found)
     faults = faults_on_columns(key_of(finding, table) for finding in validated.verdict.findings)
@@ -189,10 +191,6 @@ def _canonical_op(validated: ValidatedMessage) -> str:
     if version is None or validated.code is None or outcome in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
         return ANY_OP
     return version.meaning.ops.get(validated.code, ANY_OP)
-
-
-def _series_of_one(point: Point) -> FindingSeries:
-    return FindingSeries(1, point.offset, starts=[Start(point.offset, point.timestamp, 1)])
 
 
 def _once(finding: Finding, validated: ValidatedMessage, moment: Moment, *, show_values: bool) -> FindingTally:

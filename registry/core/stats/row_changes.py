@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from cdc_contracts.registry.core.common.lazy_arrow import np
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChainLine, Readings
 from cdc_contracts.registry.core.stats.digests_without_arrow import mix
+from cdc_contracts.registry.core.stats.read_offsets import join_spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -288,12 +289,7 @@ class RowChanges:
         covered = self.covered.get(source)
         if not covered:
             return
-        joined: list[tuple[int, int]] = []
-        for first, last in sorted(covered):
-            if joined and first <= joined[-1][1] + 1:
-                joined[-1] = joined[-1][0], max(last, joined[-1][1])
-            else:
-                joined.append((first, last))
+        joined = join_spans(covered)
         if len(joined) > MOST_INTERVALS:
             self.until[source] = min(self.until.get(source, 2**63), joined[MOST_INTERVALS][0])
         until = self.until.get(source)

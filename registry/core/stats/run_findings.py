@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 from cdc_contracts.registry.core.common.findings import CLASSES, INFO, rule_id
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.stats.column_ways import WrittenTable
 from cdc_contracts.registry.core.stats.ddl_statements import Statement, altered_table, dropped_columns, named_in
-from cdc_contracts.registry.core.stats.finding_onsets import FindingSeries, Start
+from cdc_contracts.registry.core.stats.finding_onsets import FindingSeries
 from cdc_contracts.registry.core.stats.finding_overlaps import Fault, FindingOverlaps, OverlapPlace
 from cdc_contracts.registry.core.stats.finding_tallies import Extent, FindingKey, FindingTally
 from cdc_contracts.registry.core.stats.option_evidence import OPTION_CHANGE
@@ -137,7 +138,7 @@ def _swapped(refutation: Refutation, catalogue: Catalogue) -> Iterator[_Found]:
     for share in stretch.tables:
         count = share.records
         result = Stretch(count, share.first, share.last, {validated: count}, {code: count})
-        series = FindingSeries(count, share.last.offset, -1, [Start(*share.first, count)] if refutation.goes_on else [])
+        series = FindingSeries.of(result) if refutation.goes_on else FindingSeries(count, share.last.offset)
         key = FindingKey("other-version", rule_id("other-version", "images"), path, share.table)
         source = Source(line.topic, line.partition)
         yield _Found(key, source, validated, version.reference, result, {_OF_CHAINS: series})
@@ -156,8 +157,7 @@ def _tables(tally: Tally) -> Iterator[_Found]:
         key = FindingKey("table-schema", rule_id("table-schema", breach.cause), breach.path, group.table)
         if breach.cause == LOST_COLUMN and key._replace(rule=rule_id("table-schema", PRIMARY_KEY)) in tally.findings:
             continue
-        starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > clean else []
-        series = FindingSeries(stretch.count, stretch.last.offset, clean, starts)
+        series = FindingSeries.of(stretch, clean)
         source, rows = Source(group.topic, group.partition), f"{group.subject} {group.kind}"
         yield _Found(key, source, breach.expected, breach.observed, stretch, {rows: series})
 
@@ -180,10 +180,9 @@ def _dropped(tally: Tally) -> Iterator[_Found]:
                             "table-schema", rule_id("table-schema", DROPPED_COLUMN), group.at + join_pointer(name),
                             group.table,
                         )  # fmt: skip
-                        series = FindingSeries(part.count, part.last.offset, -1, [Start(*part.first, part.count)])
                         yield _Found(
                             key, Source(*group[:2]), "no such column: a statement dropped it", "the column", part,
-                            {f"{group.subject} {group.kind}": series}, counted_alone=True,
+                            {f"{group.subject} {group.kind}": FindingSeries.of(part)}, counted_alone=True,
                         )  # fmt: skip
 
 
@@ -242,10 +241,8 @@ def _writing(statistics: StreamStatistics, catalogue: Catalogue, declared: str, 
                     continue  # the values in the former way, which several others followed, count once
                 turned.add((rows, turn.name))
                 expected, observed, stretch, clean = observed, expected, turn.was, stretch.last.offset
-        starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > clean else []
-        series = FindingSeries(stretch.count, stretch.last.offset, clean, starts)
-        written = f"{rows.subject} {'loaded' if rows.loaded else 'changed'}"
-        yield _Found(key, source, expected, observed, stretch, {written: series}, severity, counted_alone=True)
+        series_by_op = {_writing_of(rows): FindingSeries.of(stretch, clean)}
+        yield _Found(key, source, expected, observed, stretch, series_by_op, severity, counted_alone=True)
 
 
 def _options(statistics: StreamStatistics) -> Iterator[_Found]:
@@ -253,13 +250,14 @@ def _options(statistics: StreamStatistics) -> Iterator[_Found]:
     for change in statistics.options.changes():
         rows, stretch = change.rows, change.stretch
         key = FindingKey("other-version", OPTION_CHANGE, rows.at + join_pointer(change.name), rows.table)
-        starts = [Start(*stretch.first, stretch.count)] if stretch.first.offset > change.clean else []
-        series = FindingSeries(stretch.count, stretch.last.offset, change.clean, starts)
-        written = f"{rows.subject} {'loaded' if rows.loaded else 'changed'}"
+        series_by_op = {_writing_of(rows): FindingSeries.of(stretch, change.clean)}
         before, after = (f"{change.option}={' or '.join(values)}" for values in (change.before, change.after))
-        yield _Found(
-            key, Source(rows.topic, rows.partition), before, after, stretch, {written: series}, counted_alone=True
-        )
+        yield _Found(key, Source(rows.topic, rows.partition), before, after, stretch, series_by_op, counted_alone=True)
+
+
+def _writing_of(rows: WrittenTable) -> str:
+    """Return the series of rows of a table by how they come to be written."""
+    return f"{rows.subject} {'loaded' if rows.loaded else 'changed'}"
 
 
 def _substitutes(statistics: StreamStatistics) -> Iterator[_Found]:
@@ -280,15 +278,13 @@ def _schemas(timeline: SchemaTimeline) -> Iterator[_Found]:
         key = FindingKey("table-schema", _SCHEMA_RULES[line.of], "", line.table)
         before = list(takewhile(lambda step: not step.verdict.breaks, steps))
         for step in steps[len(before) :]:
-            for partition, (count, first, last) in step.used.items() if step.verdict.breaks else ():
+            for partition, used in step.used.items() if step.verdict.breaks else ():
                 clean = max((one.used[partition].last.offset for one in before if partition in one.used), default=-1)
-                series = FindingSeries(
-                    count, last.offset, clean, [Start(*first, count)] if first.offset > clean else []
-                )
+                stretch = Stretch(*used)
                 why = f"id {step.number} after id {step.before}: {'; '.join(step.verdict.reasons)}"
                 yield _Found(
-                    key, Source(line.topic, partition), _READ_BOTH_WAYS, why, Stretch(count, first, last),
-                    {_OF_SCHEMAS: series}, counted_alone=True,
+                    key, Source(line.topic, partition), _READ_BOTH_WAYS, why, stretch,
+                    {_OF_SCHEMAS: FindingSeries.of(stretch, clean)}, counted_alone=True,
                 )  # fmt: skip
 
 

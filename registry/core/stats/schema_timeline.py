@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
@@ -108,12 +109,8 @@ def trace_schemas(uses: SchemaUses, schemas: WriterSchemas | None) -> SchemaTime
         return SchemaTimeline()
     uses.bound()  # of others some records may not be counted any more
     tracer = _Tracer(schemas)
-    lines = {line: tracer.trace(line, uses.held[line]) for line in sorted(uses.held, key=_order)}
+    lines = {line: tracer.trace(line, uses.held[line]) for line in sorted(uses.held, key=attrgetter("order"))}
     return SchemaTimeline(lines, uses.cut)
-
-
-def _order(line: SchemaLine) -> tuple[Any, ...]:
-    return line.order
 
 
 class _Tracer:

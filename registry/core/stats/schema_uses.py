@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.stats.position_sequences import Point
@@ -37,7 +38,8 @@ class UsedRange(NamedTuple):
 
     def joined(self, other: UsedRange) -> UsedRange:
         """Return the union of both."""
-        first, last = min(self.first, other.first, key=_offset), max(self.last, other.last, key=_offset)
+        first = min(self.first, other.first, key=attrgetter("offset"))
+        last = max(self.last, other.last, key=attrgetter("offset"))
         return UsedRange(self.records + other.records, first, last)
 
 
@@ -82,10 +84,6 @@ class SchemaUses:
 def id_order(number: SchemaId) -> tuple[bool, int, str]:
     """Return what ids are sorted by: numbers before texts, which no registry counts."""
     return (True, 0, number) if isinstance(number, str) else (False, number, "")
-
-
-def _offset(point: Point) -> int:
-    return point.offset
 
 
 def _order(use: tuple[SchemaLine, SchemaId, int, UsedRange]) -> tuple[Any, ...]:

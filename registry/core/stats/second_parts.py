@@ -9,6 +9,7 @@ import heapq
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.message.reading import Reading
@@ -73,7 +74,7 @@ class SecondParts:
 
     def kept(self) -> Iterator[tuple[PartsColumn, PartsOfColumn]]:
         """Yield the columns in order of topic, table and name."""
-        for column in heapq.nsmallest(MOST_COLUMNS, self.columns, key=_order):
+        for column in heapq.nsmallest(MOST_COLUMNS, self.columns, key=attrgetter("order")):
             yield column, self.columns[column]
 
 
@@ -102,7 +103,3 @@ def count_parts(seen: SecondParts, timed: TimedColumns, reading: Reading, topic:
         for name in timed.names & row.keys():
             if nanos := nanos_of(row[name]):
                 seen.add(PartsColumn(topic, table, column_name(name)), PartsOfColumn(1, nanos))
-
-
-def _order(column: PartsColumn) -> tuple[str, bool, str, str]:
-    return column.order

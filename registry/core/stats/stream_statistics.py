@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from cdc_contracts.registry.core.stats.column_writing import ColumnWriting
 from cdc_contracts.registry.core.stats.option_evidence import OptionEvidence
-from cdc_contracts.registry.core.stats.position_sequences import Sequences, Stretch
+from cdc_contracts.registry.core.stats.position_sequences import Sequences, Stretch, count_stretch
 from cdc_contracts.registry.core.stats.schema_uses import SchemaUses
 from cdc_contracts.registry.core.stats.second_parts import SecondParts
 from cdc_contracts.registry.core.stats.source_kinds import SourceKinds
@@ -51,13 +51,6 @@ class StreamStatistics:
     schemas: SchemaUses = field(default_factory=SchemaUses)
     severities: dict[str, str] = field(default_factory=dict)
 
-    def add_control(self, kind: ControlKind, stretch: Stretch) -> None:
-        """Count messages without rows."""
-        if kind in self.controls:
-            self.controls[kind].add(stretch)
-        else:
-            self.controls[kind] = stretch
-
     def merge(self, other: StreamStatistics) -> None:
         """Merge the statistics of another part of the run; the order of merging does not matter."""
         self.sequences.merge(other.sequences)
@@ -67,7 +60,7 @@ class StreamStatistics:
         self.substitutes.merge(other.substitutes)
         self.parts.merge(other.parts)
         for kind, stretch in other.controls.items():
-            self.add_control(kind, stretch)
+            count_stretch(self.controls, kind, stretch)
         self.kinds.merge(other.kinds)
         self.rule_coverage.update(other.rule_coverage)
         self.schemas.merge(other.schemas)

@@ -13,10 +13,11 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.core.common.pointers import join_pointer
-from cdc_contracts.registry.core.stats.position_sequences import Stretch
+from cdc_contracts.registry.core.stats.position_sequences import Stretch, count_stretch
 from cdc_contracts.registry.core.stats.read_offsets import ReadOffsets
 
 MOST_GROUPS: Final = 20_000
@@ -88,7 +89,7 @@ class TableShapes:
             if (shapes := self.seen.get(group)) is None:
                 self._take(group, {shape: stretch})
             else:
-                _count(shapes, shape, stretch)
+                count_stretch(shapes, shape, stretch)
                 self._bound(group, shapes)
 
     def add_read(self, topic: str, partition: int, offsets: ReadOffsets) -> None:
@@ -117,7 +118,7 @@ class TableShapes:
                 self._take(group, dict(shapes))
                 continue
             for shape, stretch in shapes.items():
-                _count(known, shape, stretch)
+                count_stretch(known, shape, stretch)
             self._bound(group, known)
 
     def breaches(self) -> Iterator[TableBreach]:
@@ -187,20 +188,11 @@ class TableShapes:
             self.cut = True
 
 
-def _count(shapes: dict[Shape, Stretch], shape: Shape, stretch: Stretch) -> None:
-    """Count rows of a shape."""
-    known = shapes.get(shape)
-    if known is None:
-        shapes[shape] = stretch
-    else:
-        known.add(stretch)
-
-
 def _in_parts(known: list[Stretch], found: Sequence[Stretch], offsets: ReadOffsets) -> list[Stretch]:
     """Return the parts of a shape with others added in order; no two are in one cell."""
     for one in found:
         cell = offsets.cell(one.first.offset)
-        place = bisect(known, one.first.offset, key=_first_offset)
+        place = bisect(known, one.first.offset, key=attrgetter("first.offset"))
         for beside in (place - 1, place):
             if 0 <= beside < len(known) and offsets.cell(known[beside].first.offset) == cell:
                 known[beside].add(one)
@@ -208,10 +200,6 @@ def _in_parts(known: list[Stretch], found: Sequence[Stretch], offsets: ReadOffse
         else:
             known.insert(place, one.copy())
     return known
-
-
-def _first_offset(stretch: Stretch) -> int:
-    return stretch.first.offset
 
 
 def _breaches_of(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from cdc_contracts.registry.core.stats.observed_columns import LONGEST_PART, shorten_name
@@ -187,7 +188,7 @@ class TopicProfiles:
 
     def kept(self) -> Mapping[ProfiledTable, TableProfile]:
         """Return the tables in order of topic, table and version."""
-        return {key: self.tables[key] for key in heapq.nsmallest(MOST_TABLES, self.tables, key=_order)}
+        return {key: self.tables[key] for key in heapq.nsmallest(MOST_TABLES, self.tables, key=attrgetter("order"))}
 
     def _add(self, key: ProfiledTable, table: TableProfile) -> None:
         mine = self.tables.get(key)
@@ -197,7 +198,3 @@ class TopicProfiles:
         self.tables[key] = table
         if len(self.tables) > 2 * MOST_TABLES:
             self.tables = dict(self.kept())
-
-
-def _order(key: ProfiledTable) -> tuple[str, bool, str, str]:
-    return key.order

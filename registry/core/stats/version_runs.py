@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 MOST_RUNS: Final = 1_000
@@ -31,12 +32,12 @@ def gather_runs(runs: Sequence[Run], more: Sequence[Run]) -> list[Run]:
     """
     if runs and more and runs[-1].last < more[0].first:  # mostly: one batch follows the other
         return [*runs[:-1], *_fold([runs[-1], more[0]], _touch), *more[1:]]
-    return _fold(sorted([*runs, *more], key=_place), _touch)
+    return _fold(sorted([*runs, *more], key=attrgetter("first", "last")), _touch)
 
 
 def join_runs(runs: Iterable[Run]) -> list[Run]:
     """Return runs in order of their offsets, adjacent runs of one version joined, whatever is between them."""
-    return _fold(sorted(runs, key=_place), lambda left, right: True)
+    return _fold(sorted(runs, key=attrgetter("first", "last")), lambda left, right: True)
 
 
 def leave_out_open(runs: Iterable[Run]) -> list[Run]:
@@ -68,7 +69,3 @@ def _fold(runs: Sequence[Run], belong: Callable[[Run, Run], bool]) -> list[Run]:
 
 def _touch(left: Run, right: Run) -> bool:
     return right.first <= left.last + 1
-
-
-def _place(run: Run) -> tuple[int, int]:
-    return run.first, run.last

@@ -44,25 +44,25 @@ def has_time(*parts: str) -> bool:
     return has_date(year, month, day) and hour < 24 and minute < 60 and second < 60
 
 
-def read_sql(text: str, context: Context) -> Value:
-    """Read `YYYY-MM-DD HH:mm:ss[.n]`."""
-    parts = SQL.fullmatch(text)
+def _read(layout: re.Pattern[str], text: str, context: Context, zone: str = "") -> Value:
+    """Read a date and a time of day in a layout whose groups are their parts and the fraction."""
+    parts = layout.fullmatch(text)
     if parts is None:
         raise BrokenValue
     if not has_time(*parts.groups()[:6]):
         return context.keep(text)
-    return Value(f"{text[:10]}T{text[11:SECONDS]}{trim_fraction(parts[7])}")
+    return Value(f"{text[:10]}T{text[11:SECONDS]}{trim_fraction(parts[7])}{zone}")
+
+
+def read_sql(text: str, context: Context) -> Value:
+    """Read `YYYY-MM-DD HH:mm:ss[.n]`."""
+    return _read(SQL, text, context)
 
 
 def read_sql_zone(text: str, context: Context) -> Value:
     """Read the same, and a zone id after a space."""
-    parts = SQL_ZONE.fullmatch(text)
-    if parts is None:
-        raise BrokenValue
-    if not has_time(*parts.groups()[:6]):
-        return context.keep(text)
-    zone = f"[{parts[8]}]" if parts[8] else ""
-    return Value(f"{text[:10]}T{text[11:SECONDS]}{trim_fraction(parts[7])}{zone}")
+    zone = text[SECONDS:].partition(" ")[2]
+    return _read(SQL_ZONE, text, context, f"[{zone}]" if zone else "")
 
 
 def read_iso_minutes(text: str, context: Context) -> Value:
@@ -85,12 +85,7 @@ def read_iso_minutes(text: str, context: Context) -> Value:
 
 def read_iso_instant(text: str, context: Context) -> Value:
     """Read `YYYY-MM-DDTHH:mm:ss[.n]Z`."""
-    parts = ISO_INSTANT.fullmatch(text)
-    if parts is None:
-        raise BrokenValue
-    if not has_time(*parts.groups()[:6]):
-        return context.keep(text)
-    return Value(f"{text[:SECONDS]}{trim_fraction(parts[7])}Z")
+    return _read(ISO_INSTANT, text, context, "Z")
 
 
 def read_iso_wallclock_z(text: str, context: Context) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from cdc_contracts.registry.core.common.exact_number import Number
@@ -15,15 +16,15 @@ SQL_TIME: Final = re.compile(rf"{HOURS}:([0-9]{{2}}):([0-9]{{2}})(\.[0-9]{{1,9}}
 MINUTES: Final = re.compile(rf"{HOURS}:([0-9]{{2}})(?::([0-9]{{2}})(\.[0-9]{{1,9}})?)?")
 ISO_TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]{1,9})?Z")
 MOST_HOURS: Final = 838
-_MILLIS: Final = 3
-_MICROS: Final = 6
-_NANOS: Final = 9
+MILLIS: Final = 3
+MICROS: Final = 6
+NANOS: Final = 9
 """How many digits a part of a second has."""
 MOST_SECONDS: Final = (MOST_HOURS + 1) * 3600
 """What a duration is below."""
-MOST_MILLIS: Final = MOST_SECONDS * 10**_MILLIS - 1
-MOST_MICROS: Final = MOST_SECONDS * 10**_MICROS - 1
-MOST_NANOS: Final = MOST_SECONDS * 10**_NANOS - 1
+MOST_MILLIS: Final = MOST_SECONDS * 10**MILLIS - 1
+MOST_MICROS: Final = MOST_SECONDS * 10**MICROS - 1
+MOST_NANOS: Final = MOST_SECONDS * 10**NANOS - 1
 
 
 def read_time(text: str, context: Context) -> Value:
@@ -75,22 +76,8 @@ def read_time_zoned(text: str, context: Context) -> Value:
     return Value(f"{hours}:{minutes}:{seconds}{trim_fraction(fraction)}Z")
 
 
-def read_millis(token: str, _context: Context) -> Value:
-    """Read milliseconds; their size is below 839 hours."""
-    return _read_parts(token, _MILLIS)
-
-
-def read_micros(token: str, _context: Context) -> Value:
-    """Read microseconds; their size is below 839 hours."""
-    return _read_parts(token, _MICROS)
-
-
-def read_nanos(token: str, _context: Context) -> Value:
-    """Read nanoseconds; their size is below 839 hours."""
-    return _read_parts(token, _NANOS)
-
-
-def _read_parts(token: str, digits: int) -> Value:
+def _read_parts(token: str, _context: Context, *, digits: int) -> Value:
+    """Read parts of a second; their size is below 839 hours."""
     most = MOST_SECONDS * 10**digits - 1
     count = read_count(token, -most, most)
     seconds, fraction = divmod(abs(count), 10**digits)
@@ -99,23 +86,17 @@ def _read_parts(token: str, digits: int) -> Value:
     return Value(f"-{text}" if count < 0 else text)
 
 
-def write_millis(text: str, _context: Context) -> Number:
-    """Write a time as milliseconds."""
-    return _write_parts(text, _MILLIS)
-
-
-def write_micros(text: str, _context: Context) -> Number:
-    """Write a time as microseconds."""
-    return _write_parts(text, _MICROS)
-
-
-def write_nanos(text: str, _context: Context) -> Number:
-    """Write a time as nanoseconds."""
-    return _write_parts(text, _NANOS)
-
-
-def _write_parts(text: str, digits: int) -> Number:
+def _write_parts(text: str, _context: Context, *, digits: int) -> Number:
+    """Write a time as parts of a second."""
     whole, _, fraction = text.partition(".")
     hours, minutes, seconds = map(int, whole.lstrip("-").split(":"))
     count = ((hours * 60 + minutes) * 60 + seconds) * 10**digits + int(fraction.ljust(digits, "0"))
     return Number(str(-count if text.startswith("-") else count))
+
+
+read_millis: Final = partial(_read_parts, digits=MILLIS)
+read_micros: Final = partial(_read_parts, digits=MICROS)
+read_nanos: Final = partial(_read_parts, digits=NANOS)
+write_millis: Final = partial(_write_parts, digits=MILLIS)
+write_micros: Final = partial(_write_parts, digits=MICROS)
+write_nanos: Final = partial(_write_parts, digits=NANOS)

@@ -100,8 +100,8 @@ def read_instant(text: str, context: Context) -> Value:
 
 
 def record_form(
-    name: str, kind: str, record: str, *, doc: str | None, reader: Reader, writer: Writer, examples: Examples,
-    native: tuple[NativeCheck, ...] = (),
+    name: str, kind: str, record: str, *, doc: str | None, reader: Reader, examples: Examples,
+    writer: Writer = integers.write_text, native: tuple[NativeCheck, ...] = (),
 ) -> ValueForm:  # fmt: skip
     """Return the form of values that one record holds."""
     head = record + " "
@@ -113,7 +113,10 @@ def record_form(
         value = writer(text, context)
         return head + (value.token if isinstance(value, Number) else str(value))
 
-    return ValueForm(name, kind, TEXT, "text", _starts(head), doc, read, write, examples, native, (record,))
+    return ValueForm(
+        name, kind, TEXT, schema=_starts(head), doc=doc, reader=read, writer=write, examples=examples, native=native,
+        records=(record,),
+    )  # fmt: skip
 
 
 def either_form(
@@ -129,8 +132,10 @@ def either_form(
     def write(text: str, _context: Context) -> str:
         return f"{records[0]} {text}"
 
-    schema = _starts(*(record + " " for record in records))
-    return ValueForm(name, kind, TEXT, "text", schema, doc, read, write, examples, native, records)
+    return ValueForm(
+        name, kind, TEXT, schema=_starts(*(record + " " for record in records)), doc=doc, reader=read, writer=write,
+        examples=examples, native=native, records=records,
+    )  # fmt: skip
 
 
 def _behind(text: str, records: tuple[str, ...]) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final
 
 from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.values.civil_time import DAY, EARLIEST_DAY, FIRST_DAY, LAST_DAY
 from cdc_contracts.registry.core.values.datetimes import format_moment, parse_moment
-from cdc_contracts.registry.core.values.day_times import trim_fraction
+from cdc_contracts.registry.core.values.day_times import MICROS, MILLIS, NANOS, trim_fraction
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
 from cdc_contracts.registry.core.values.integers import INTEGER, read_count
 
@@ -27,10 +28,6 @@ KEPT_MICROS: Final = (EARLIEST_DAY * DAY * 1_000_000, FIRST_MICRO - 1)
 FIRST_NANO: Final = -(2**63)
 LAST_NANO: Final = 2**63 - 1
 """Nanoseconds are counted in 64 bits, which end in the years 1677 and 2262."""
-_MILLIS: Final = 3
-_MICROS: Final = 6
-_NANOS: Final = 9
-"""How many digits a part of a second has."""
 
 
 def read_seconds(token: str, _context: Context) -> Value:
@@ -48,46 +45,24 @@ def read_seconds_fraction(text: str, _context: Context) -> Value:
     return Value(format_moment(int(parts[1]), trim_fraction(parts[2]) + "Z"))
 
 
-def read_millis_wallclock(token: str, context: Context) -> Value:
-    """Read milliseconds within the years 0000 to 9999 of a clock without zone."""
-    return _read_parts(token, _MILLIS, "", context)
-
-
-def read_micros_wallclock(token: str, context: Context) -> Value:
-    """Read microseconds within the years 0000 to 9999 of a clock without zone."""
-    return _read_parts(token, _MICROS, "", context)
-
-
-def read_nanos_wallclock(token: str, _context: Context) -> Value:
-    """Read nanoseconds of a clock without zone, as many as 64 bits count."""
-    return Value(_format_parts(read_count(token, FIRST_NANO, LAST_NANO), _NANOS))
-
-
-def read_millis_instant(token: str, context: Context) -> Value:
-    """Read milliseconds within the years 0000 to 9999 in UTC."""
-    return _read_parts(token, _MILLIS, "Z", context)
-
-
-def read_micros_instant(token: str, context: Context) -> Value:
-    """Read microseconds within the years 0000 to 9999 in UTC."""
-    return _read_parts(token, _MICROS, "Z", context)
-
-
-def read_nanos_instant(token: str, _context: Context) -> Value:
-    """Read nanoseconds in UTC, as many as 64 bits count."""
-    return Value(_format_parts(read_count(token, FIRST_NANO, LAST_NANO), _NANOS) + "Z")
-
-
 def read_millis_fraction(token: str, _context: Context) -> Value:
     """Read the whole milliseconds. What the digits after the point count is not documented: always noted."""
     parts = MILLIS_FRACTION.fullmatch(token)
     if parts is None:
         raise BrokenValue
-    return Value(_format_parts(int(parts[1]), _MILLIS) + "Z", Flag.NOTED)
+    return Value(_format_parts(int(parts[1]), MILLIS) + "Z", Flag.NOTED)
 
 
-def _read_parts(token: str, digits: int, zone: str, context: Context) -> Value:
-    """Read a count of parts of a second; a time before the year 0000 may be kept as sent, a later one never."""
+def _read_nanos(token: str, _context: Context, *, zone: str) -> Value:
+    """Read nanoseconds, as many as 64 bits count."""
+    return Value(_format_parts(read_count(token, FIRST_NANO, LAST_NANO), NANOS) + zone)
+
+
+def _read_parts(token: str, context: Context, *, digits: int, zone: str) -> Value:
+    """Read a count of parts of a second within the years 0000 to 9999.
+
+    A time before the year 0000 may be kept as sent, a later one never.
+    """
     part = DAY * 10**digits
     count = read_count(token, EARLIEST_DAY * part, (LAST_DAY + 1) * part - 1)
     return Value(_format_parts(count, digits) + zone) if count >= FIRST_DAY * part else context.keep(token)
@@ -110,23 +85,22 @@ def write_seconds_fraction(text: str, _context: Context) -> str:
     return f"{seconds}.{fraction}" if fraction else str(seconds)
 
 
-def write_millis(text: str, _context: Context) -> Number:
-    """Write a time as whole milliseconds."""
-    return _write_parts(text, _MILLIS)
-
-
-def write_micros(text: str, _context: Context) -> Number:
-    """Write a time as whole microseconds."""
-    return _write_parts(text, _MICROS)
-
-
-def write_nanos(text: str, _context: Context) -> Number:
-    """Write a time as nanoseconds."""
-    return _write_parts(text, _NANOS)
-
-
-def _write_parts(text: str, digits: int) -> Number:
+def _write_parts(text: str, _context: Context, *, digits: int) -> Number:
+    """Write a time as a whole number of parts of a second."""
     if INTEGER.fullmatch(text):
         return Number(text)  # kept as sent
     seconds, fraction = parse_moment(text)
     return Number(str(seconds * 10**digits + int(fraction.ljust(digits, "0"))))
+
+
+read_millis_wallclock: Final = partial(_read_parts, digits=MILLIS, zone="")
+read_micros_wallclock: Final = partial(_read_parts, digits=MICROS, zone="")
+read_nanos_wallclock: Final = partial(_read_nanos, zone="")
+"""Of a clock without zone."""
+read_millis_instant: Final = partial(_read_parts, digits=MILLIS, zone="Z")
+read_micros_instant: Final = partial(_read_parts, digits=MICROS, zone="Z")
+read_nanos_instant: Final = partial(_read_nanos, zone="Z")
+"""In UTC."""
+write_millis: Final = partial(_write_parts, digits=MILLIS)
+write_micros: Final = partial(_write_parts, digits=MICROS)
+write_nanos: Final = partial(_write_parts, digits=NANOS)

@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
 from cdc_contracts.registry.core.values.fractions import has_trailing_zeros
-from cdc_contracts.registry.core.values.integers import INTEGER
+from cdc_contracts.registry.core.values.integers import INTEGER, write_text
 from cdc_contracts.registry.core.values.source_types import parameters_of
 from cdc_contracts.registry.core.values.structures import read_structure
 from cdc_contracts.registry.core.values.text_values import read_as_sent, read_text, token_of
@@ -69,14 +69,15 @@ class ValueForm:
     name: str
     kind: str
     wire: frozenset[str]
-    decoder: str
     schema: Mapping[str, Any]
     doc: str | None
     """How a value looks, in words; the docstring of the form's file."""
     reader: Callable[[str, Context], Value]
     """Reads the text of a string, the token of a number, `true` and `false`, or the JSON text of a structure."""
-    writer: Callable[[str, Context], JsonValue]
     examples: Examples
+    writer: Callable[[str, Context], JsonValue] = write_text
+    """Writes a canonical text; by default that text."""
+    decoder: str = "text"
     native: tuple[NativeCheck, ...] = ()
     """What decides its values in C, one for each of `records`; without it they are all read by `reader`."""
     records: tuple[str, ...] = ()

@@ -34,7 +34,6 @@ class History(Protocol):
         self, session: SparkSession, identifier: str, table: TableName, rows: DataFrame, key: WriteKey
     ) -> Commit:
         """Append the rows, unless the same or a later write of the writer exists; return the existing commit."""
-        ...
 
 
 class DeltaHistory:

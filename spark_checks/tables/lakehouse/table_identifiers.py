@@ -44,11 +44,9 @@ class TableIdentifiers(Protocol):
 
     def prepare(self, session: SparkSession) -> None:
         """Make the session know the catalog of the tables. Raises UnavailableError if it cannot."""
-        ...
 
     def find(self, kind: str, table: TableName) -> str:
         """Return the identifier of a table, quoted as SQL takes it."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from seeds import COMMUNITY, DRS, DTS, ENTERPRISE, STREAMX, VARIABLE
 
 from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
-from cdc_contracts.registry.core.contract.errata import read_errata
+from cdc_contracts.registry.core.contract.errata import read_errata, read_errata_file
 from cdc_contracts.registry.core.contract.source_documents import describe_source, read_documents_file
 
 CATALOGUE = Catalogue([Path(__file__).parents[3] / "contracts"])
@@ -69,3 +69,24 @@ def test_a_list_that_is_not_whole_is_refused_with_the_place(tmp_path, wrong, rep
         read_documents_file(file)
     assert reported in str(error.value)
     assert error.value.where == str(file)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reported"),
+    [
+        (("E7", "F7"), "F7: id"),
+        (("note", "wait"), "E7: decision"),
+        (("why: it is rare", "why: ''"), "E7: why"),
+        ((", why: it is rare", ""), "E7: why: is missing"),
+        (("- {", " a: {"), "not a YAML list"),
+        (("}", "}\n- {id: E7, document: d, says: a, shows: b, decision: note, why: it is}"), "E7 occurs twice"),
+    ],
+)
+def test_a_file_of_errata_that_is_not_as_it_should_be_says_where(tmp_path, wrong, reported):
+    file = tmp_path / "errata.yaml"
+    text = "- {id: E7, document: d, says: a, shows: b, decision: note, why: it is rare}"
+    file.write_text(text)
+    assert [entry.id for entry in read_errata_file(file)] == ["E7"]
+    file.write_text(text.replace(*wrong))
+    with pytest.raises(ContractError, match=reported):
+        read_errata_file(file)

@@ -14,7 +14,7 @@ from topics import CATALOGUE, PLAIN, rendered, scope_of
 from cdc_contracts.cli.app import main
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
-from cdc_contracts.registry.core.report.report_formats import KINDS
+from cdc_contracts.registry.core.report.report_formats import render
 from cdc_contracts.registry.core.report.report_model import ReportSource
 from cdc_contracts.registry.core.report.report_wording import notes
 from cdc_contracts.registry.core.report.stored_reports import read_document
@@ -87,8 +87,8 @@ def test_microseconds_that_are_read_as_nanoseconds_are_named_with_the_parameter_
         "at": ("orders", "shop.orders", 20, 999_998), "other": ("orders", "shop.orders", 10, 1), "seen": ("orders", "shop.orders", 20, 20_000_000),
     }  # fmt: skip
     for ending in (".html", ".md", ".xml"):
-        assert "avro_timestamp_fraction=micros" in KINDS[ending](report), ending
-    assert read_document(json.loads(KINDS[".json"](report)), "report") == report
+        assert "avro_timestamp_fraction=micros" in render(report, ending), ending
+    assert read_document(json.loads(render(report, ".json")), "report") == report
 
 
 def test_the_first_columns_are_kept_in_full_however_parts_of_a_run_are_merged():

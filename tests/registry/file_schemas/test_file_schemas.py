@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from language_servers import Editor, language_server
 
-from cdc_contracts.registry.core.common.subschemas import schemas_in
+from cdc_contracts.registry.core.common.subschemas import every_schema
 from cdc_contracts.registry.core.common.yaml_documents import parse_document
 from cdc_contracts.registry.file_schemas.published_schemas import FILE_SCHEMAS, FOLDER, SUFFIX, file_schema_texts
 from cdc_contracts.registry.file_schemas.registry_settings import RegistryConfig, RegistryScope
@@ -56,7 +56,7 @@ def test_the_files_are_what_the_models_say():
 def test_every_key_is_explained(name):
     schema = schema_of(name)
     Draft202012Validator.check_schema(schema)
-    objects = [one for _, one in schemas_in(schema) if "properties" in one and "additionalProperties" in one]
+    objects = [one for one in every_schema(schema) if "properties" in one and "additionalProperties" in one]
     assert [key for one in objects for key, below in one["properties"].items() if not below.get("description")] == []
 
 

@@ -9,9 +9,14 @@ from report_examples import NAMES, example, path_of
 from written_reports import report_of
 
 from cdc_contracts.registry.core.common.errors import UsageError
-from cdc_contracts.registry.core.report.report_formats import render_report
 from cdc_contracts.registry.core.report.report_model import ReportSource
-from cdc_contracts.registry.core.report.stored_reports import read_document, read_report, report_schema, write_document
+from cdc_contracts.registry.core.report.stored_reports import (
+    read_document,
+    read_report,
+    render_report,
+    report_schema,
+    write_document,
+)
 
 
 @pytest.mark.parametrize("name", NAMES)

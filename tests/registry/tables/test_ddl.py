@@ -82,6 +82,7 @@ HEAVY = [
         ("rename orders to old", ["RENAME orders", "RENAME old"]),
         ("ALTER TABLE a RENAME b", ["RENAME a", "RENAME b"]),
         ('ALTER TABLE "S"."A" RENAME TO "B"', ["RENAME S A", "RENAME B"]),
+        ("alter table if exists only s.a rename to b", ["RENAME s a", "RENAME b"]),
         ("alter table s.a add c int, truncate partition p1", ["TRUNCATE PARTITION s a"]),
         ("ALTER TABLE a EXCHANGE PARTITION p WITH TABLE b", ["EXCHANGE PARTITION a"]),
         ("ALTER TABLE a RENAME COLUMN b TO c, RENAME INDEX i TO j, DROP COLUMN d, DROP KEY k", []),

@@ -11,7 +11,7 @@ from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.generate.event_streams import ORDERS
 from cdc_contracts.registry.core.tables.canonical.layout_resolution import canonical_table
-from cdc_contracts.registry.core.tables.schemas.create_table_sql import flink_ddl
+from cdc_contracts.registry.core.tables.schemas.warehouse_sql import warehouse_ddl
 from cdc_contracts.spark_checks.spark.jars import fetch_jars, find_java
 
 pytestmark = pytest.mark.java
@@ -44,7 +44,7 @@ def parse():
 )
 def test_the_parser_of_flink_reads_the_table_with_every_column_and_its_type(parse, name):
     layout = canonical_table(CATALOGUE.version(name), TABLE, ReadingOptions())
-    (statement,) = parse(flink_ddl(layout))
+    (statement,) = parse(warehouse_ddl("flink-ddl", layout))
     assert statement.getTableName().toString() == "shop.orders"
     columns = {one.getName().getSimple(): one.getType() for one in statement.getColumnList()}
     types = {name: type_.toString().upper() for name, type_ in columns.items()}

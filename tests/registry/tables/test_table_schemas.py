@@ -27,9 +27,9 @@ from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.tables.canonical.layout_resolution import canonical_table
 from cdc_contracts.registry.core.tables.canonical.table_layouts import FLAT, NESTED
 from cdc_contracts.registry.core.tables.schemas.avro_row import COLUMN, avro_row_schema
-from cdc_contracts.registry.core.tables.schemas.create_table_sql import duckdb_ddl, spark_ddl
 from cdc_contracts.registry.core.tables.schemas.odcs import odcs_document
 from cdc_contracts.registry.core.tables.schemas.pydantic_model import pydantic_module
+from cdc_contracts.registry.core.tables.schemas.warehouse_sql import warehouse_ddl
 
 VERSIONS = list(CATALOGUE.all_versions())
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -58,7 +58,7 @@ def test_duckdb_makes_the_table_and_reads_into_it_what_decode_wrote(version, tab
         parts = [part for part in layout.name if part]
         if len(parts) > 1:
             database.execute(f'CREATE SCHEMA "{parts[0]}"')
-        database.execute(duckdb_ddl(layout))
+        database.execute(warehouse_ddl("duckdb", layout))
         name = ".".join(f'"{part}"' for part in parts)
         database.execute(f"INSERT INTO {name} SELECT * FROM read_parquet('{tmp_path}/rows.parquet')")
         reported = database.execute(f"SELECT column_name, column_type FROM (DESCRIBE {name})").fetchall()
@@ -130,7 +130,7 @@ def test_flat_rows_are_held_by_records_models_and_tables_of_their_schemas(versio
     pq.write_table(pa.Table.from_batches([rows]), tmp_path / "rows.parquet")
     with duckdb.connect() as database:
         database.execute("CREATE SCHEMA shop")
-        database.execute(duckdb_ddl(layout))
+        database.execute(warehouse_ddl("duckdb", layout))
         name = ".".join(f'"{part}"' for part in layout.name if part)
         database.execute(f"INSERT INTO {name} SELECT * FROM read_parquet('{tmp_path}/rows.parquet')")
         reported, wrote = (
@@ -188,6 +188,6 @@ def test_a_document_of_odcs_describes_the_table_that_decode_writes_with_the_boun
 def test_a_decimal_of_more_digits_than_tables_hold_stays_text_in_every_language():
     table = TableContract.model_validate({"table": "shop.wide", "columns": {"amount": {"type": "decimal(65,30)"}}})
     layout = canonical_table(CATALOGUE.version("oms-community/default@2"), table, ReadingOptions())
-    assert "`after` STRUCT<`amount`: STRING>" in spark_ddl(layout)
-    assert '"after" STRUCT("amount" VARCHAR)' in duckdb_ddl(layout)
+    assert "`after` STRUCT<`amount`: STRING>" in warehouse_ddl("spark-ddl", layout)
+    assert '"after" STRUCT("amount" VARCHAR)' in warehouse_ddl("duckdb", layout)
     assert "amount: Annotated[str | None, Field(description='decimal(65,30)')]" in pydantic_module(layout)

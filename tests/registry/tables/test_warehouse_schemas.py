@@ -86,7 +86,7 @@ TYPES = {
 
 @pytest.mark.parametrize("name", TYPES)
 def test_every_type_holds_the_column_exactly_or_is_text(name):
-    assert TYPES.keys() == WAREHOUSES.keys()
+    assert TYPES.keys() == {name for name, one in WAREHOUSES.items() if one.annotated}
     found = columns_of(name, layout_of(WIDE, zone="+08:00"))
     assert {column: found[column] for column in TYPES[name]} == TYPES[name]
     assert not any(word in found["big"].upper() for word in ("FLOAT", "DOUBLE"))

@@ -25,7 +25,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions impo
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_shapes import value_at
 from cdc_contracts.registry.core.common.pointers import split_pointer
-from cdc_contracts.registry.core.common.subschemas import schemas_in
+from cdc_contracts.registry.core.common.subschemas import every_place, every_schema
 
 _IN_PLACE: Final = frozenset({
     "$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas", "dependencies",
@@ -83,7 +83,7 @@ def close_schema(document: BundledSchema) -> ClosedSchema:
             one.reopen()
             reopened.add(id(one.schema))
         left = [one for one in left if id(one.schema) not in reopened]
-    pointers = {at for at, one in schemas_in(closed) if id(one) in reopened} if reopened else set()
+    pointers = {at for at, one in every_place(closed) if id(one) in reopened} if reopened else set()
     return ClosedSchema(closed, reopened=pointers)
 
 
@@ -149,7 +149,7 @@ def is_map(applied: Sequence[Mapping[str, Any]], names: Collection[str]) -> bool
 def _find_emptied(document: BundledSchema, closed: Any, places: list[_Closed]) -> list[_Closed]:
     """Return the places that take no object since they were closed, and took some before."""
     known = {id(one.schema): one for one in places}
-    pointers = {at: known[id(one)] for at, one in schemas_in(closed) if id(one) in known}
+    pointers = {at: known[id(one)] for at, one in every_place(closed) if id(one) in known}
     before, after = clone(document.value), clone(closed)
     for whole in (before, after):
         for at in pointers:
@@ -208,7 +208,7 @@ _DESCRIBING: Final = _HOLDING | {"required", "dependentRequired", "minProperties
 
 def _find_applied(document: Any) -> Iterator[Any]:
     """Yield the schemas that apply beside another one to the same value: closing them would refuse its members."""
-    for _, schema in schemas_in(document):
+    for schema in every_schema(document):
         words = ("allOf",) if _is_choice(schema) else _LISTS
         parts = [part for word in words for part in schema.get(word, ())]
         parts += [schema[word] for word in ("if", "then", "else", "not") if word in schema]

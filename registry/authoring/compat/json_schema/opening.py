@@ -27,7 +27,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions impo
     named_by,
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import MEMBER, OTHER_MEMBER, Step
-from cdc_contracts.registry.core.common.subschemas import schemas_in, subschemas
+from cdc_contracts.registry.core.common.subschemas import every_schema, subschemas
 
 _REFUSING: Final = ("additionalProperties", "unevaluatedProperties")
 _BESIDE: Final = frozenset({"allOf", "then", "else", "dependentSchemas", "dependencies"})
@@ -91,7 +91,7 @@ def _open_all(document: BundledSchema, opened: Any, beside: Mapping[int, _Beside
     be told from those that are not, a schema stays as it is, or takes them all if it `may`.
     """
     kept = {id(one) for one in _find_validating(opened)} if document.mentions(*_TESTED) else set()
-    schemas = [one for _, one in schemas_in(opened) if id(one) not in kept]
+    schemas = [one for one in every_schema(opened) if id(one) not in kept]
     unclear = {id(one) for one in schemas if _has_unclear_names(one, beside.get(id(one), _NOTHING).named)}
     changed = set()
     for one in schemas:
@@ -220,7 +220,7 @@ def _named_in(document: Any, schemas: Iterable[Any]) -> _Named:
 
 def _find_validating(document: Any) -> Iterator[Any]:
     """Yield the schemas whose refusal is what counts: under `if` and `not`."""
-    for _, schema in schemas_in(document):
+    for schema in every_schema(document):
         for word in ("if", "not"):
             if word in schema:
                 yield from everything_under(document, schema[word])

@@ -22,7 +22,7 @@ from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions impo
 )
 from cdc_contracts.registry.authoring.compat.json_schema.schema_differences import ELEMENT, MEMBER
 from cdc_contracts.registry.core.common.pointers import join_pointer
-from cdc_contracts.registry.core.common.subschemas import schemas_in
+from cdc_contracts.registry.core.common.subschemas import every_place
 from cdc_contracts.registry.core.schema.json_schemas.schema_checks import VALIDATORS
 
 _ALTERNATIVES: Final = ("anyOf", "oneOf")
@@ -50,7 +50,7 @@ class _Sending:
         self._fitting = _find_fitting(document, message)
         self._reopened = reopened
         self._pointers: dict[int, list[str]] = defaultdict(list)
-        for pointer, schema in schemas_in(self._document) if reopened or self._fitting is not None else ():
+        for pointer, schema in every_place(self._document) if reopened or self._fitting is not None else ():
             self._pointers[id(schema)].append(pointer)
 
     def is_sent(self, schemas: list[Any], value: Any, at: str) -> bool:

@@ -69,8 +69,4 @@ def _files(folder: Traversable) -> Iterator[Traversable]:
 
 
 def _read(file: Traversable) -> FiledTable:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(f"cannot be read: {error}", where=str(file)) from error
-    return FiledTable(parse_table_contract(yaml_documents.parse_document(text, str(file)), str(file)), file)
+    return FiledTable(parse_table_contract(yaml_documents.read_document(file), str(file)), file)

@@ -9,10 +9,10 @@ from typing import Any, Final
 import jsonschema_rs
 
 from cdc_contracts.registry.core.common.pointers import join_pointer
-from cdc_contracts.registry.core.common.subschemas import schemas_in
+from cdc_contracts.registry.core.common.subschemas import REFERENCES, every_place, holds_any
 from cdc_contracts.registry.core.schema.json_schemas.expansion import refuse_explosions
 from cdc_contracts.registry.core.schema.json_schemas.schema_drafts import DRAFT_NAMES, draft_of
-from cdc_contracts.registry.core.schema.json_schemas.schema_references import SchemaAddresses, holds_references
+from cdc_contracts.registry.core.schema.json_schemas.schema_references import SchemaAddresses
 from cdc_contracts.registry.core.schema.schema_texts import SchemaFault
 
 MAX_COUNT: Final = 2**53
@@ -43,16 +43,16 @@ def refuse_no_schema(document: Any, references: Mapping[str, Any]) -> None:
         raise SchemaFault("a JSON Schema is an object, true or false", hint="Write an object.")
     draft = draft_of(document)
     weight = 0
-    for pointer, schema in schemas_in(document):
+    for pointer, schema in every_place(document):
         _refuse_counts(schema, pointer)
         for place, pattern in _patterns(schema):
             weight += pattern_weight(pattern)
             _refuse_heavy(weight, pointer + place)
     _refuse_against_metaschema(document, draft)
-    if holds_references(document):
+    if holds_any(document, REFERENCES):
         refuse_explosions(document, SchemaAddresses(document, references))
     for pattern, pointer in {
-        pattern: pointer + place for pointer, schema in schemas_in(document) for place, pattern in _patterns(schema)
+        pattern: pointer + place for pointer, schema in every_place(document) for place, pattern in _patterns(schema)
     }.items():
         _refuse_no_pattern(pattern, pointer, draft)
 

@@ -6,16 +6,9 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from cdc_contracts.registry.core.common.subschemas import schemas_in
+from cdc_contracts.registry.core.common.subschemas import every_schema
 from cdc_contracts.registry.core.schema.schema_texts import SchemaFault
 
-_ADDRESSES: Final = {
-    "json-schema.org/draft-04/schema": jsonschema_rs.Draft4,
-    "json-schema.org/draft-06/schema": jsonschema_rs.Draft6,
-    "json-schema.org/draft-07/schema": jsonschema_rs.Draft7,
-    "json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909,
-    "json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012,
-}
 DRAFT_NAMES: Final = {
     jsonschema_rs.Draft4: "http://json-schema.org/draft-04/schema#",
     jsonschema_rs.Draft6: "http://json-schema.org/draft-06/schema#",
@@ -24,6 +17,7 @@ DRAFT_NAMES: Final = {
     jsonschema_rs.Draft202012: "https://json-schema.org/draft/2020-12/schema",
 }
 """What `$schema` says in each draft."""
+_ADDRESSES: Final = {name.partition("://")[2].removesuffix("#"): draft for draft, name in DRAFT_NAMES.items()}
 METASCHEMAS: Final = frozenset(f"{scheme}://{address}" for scheme in ("http", "https") for address in _ADDRESSES)
 """Addresses that a schema may refer to without submitting them."""
 
@@ -47,7 +41,7 @@ def draft_of(document: Any) -> int:
     """
     named = document.get("$schema") if isinstance(document, dict) else None
     if named is None:
-        schemas = [one for _, one in schemas_in(document)]
+        schemas = list(every_schema(document))
         if any(word in _NEWER_WORDS for one in schemas for word in one):
             return jsonschema_rs.Draft202012
         flags = any(isinstance(one.get(word), bool) for one in schemas for word in _FLAGS)

@@ -30,20 +30,6 @@ class Subschema:
     pointer: str
 
 
-def holds_references(document: Any) -> bool:
-    """Return whether anything in a document is written as a reference: without, nothing in it leads anywhere else."""
-    waiting = [document]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            if not one.keys().isdisjoint(REFERENCES):
-                return True
-            waiting.extend(one.values())
-        elif isinstance(one, list):
-            waiting.extend(one)
-    return False
-
-
 class SchemaAddresses:
     """What can be referred to: by address, by address and anchor, and by pointers into both."""
 

@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any, Final
 
-from cdc_contracts.registry.core.common.subschemas import subschemas
+from cdc_contracts.registry.core.common.subschemas import REFERENCES, holds_any, subschemas
 from cdc_contracts.registry.core.schema.json_schemas.expansion import refuse_explosions
 from cdc_contracts.registry.core.schema.json_schemas.schema_references import (
     SchemaAddresses,
     Subschema,
     all_inside,
-    holds_references,
 )
 from cdc_contracts.registry.core.schema.schema_texts import SchemaFault
 
@@ -40,11 +39,11 @@ _MAX_UNBOUNDED: Final = 2
 
 def is_light(document: Any, references: Mapping[str, Any]) -> bool:
     """Return whether containment of a schema can be computed quickly, as far as its structure shows."""
-    if not any(map(_is_demanding, (document, *references.values()))):
+    if not any(holds_any(one, _DEMANDING) for one in (document, *references.values())):
         return True
     try:
         addresses = SchemaAddresses(document, references)
-        if holds_references(document) and refuse_explosions(document, addresses) > MAX_WAY:
+        if holds_any(document, REFERENCES) and refuse_explosions(document, addresses) > MAX_WAY:
             return False
         cases = _Cases(addresses)
         demanding = (
@@ -53,20 +52,6 @@ def is_light(document: Any, references: Mapping[str, Any]) -> bool:
         return all(_is_light(place.schema) and cases.of(place) <= MAX_CASES for place in demanding)
     except (SchemaFault, RecursionError):
         return False
-
-
-def _is_demanding(document: Any) -> bool:
-    """Return whether a document has a keyword anywhere that may make it expensive."""
-    waiting = [document]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            if not _DEMANDING.isdisjoint(one):
-                return True
-            waiting.extend(one.values())
-        elif isinstance(one, list):
-            waiting.extend(one)
-    return False
 
 
 def _all(document: Any, references: Mapping[str, Any], addresses: SchemaAddresses) -> Iterator[Subschema]:

@@ -76,21 +76,25 @@ def _read_additions(text: str, grammar: Grammar) -> Additions:
 
 
 def _added_by(words: Words, grammar: Grammar) -> AddedColumns | None:
-    if not words.takes("ALTER"):
+    table = _altered_table(words, grammar) if words.takes("ALTER") else None
+    if table is None:
         return None
-    for noise in ("ONLINE", "OFFLINE", "IGNORE"):
-        words.takes(noise)
-    if not words.takes("TABLE"):
-        return None
-    words.takes("IF", "EXISTS")
-    words.takes("ONLY")
-    table = read_name(words, grammar)
     columns = {}
     for action in actions_of(words):
         for definition in added_columns(action, grammar):
             if is_sent(definition, grammar):
                 columns[definition.name] = definition.column
     return AddedColumns(table, columns) if columns else None
+
+
+def _altered_table(words: Words, grammar: Grammar) -> tuple[str, ...] | None:
+    for noise in ("ONLINE", "OFFLINE", "IGNORE"):
+        words.takes(noise)
+    if not words.takes("TABLE"):
+        return None
+    words.takes("IF", "EXISTS")
+    words.takes("ONLY")
+    return read_name(words, grammar)
 
 
 class Reset(NamedTuple):
@@ -153,12 +157,9 @@ def _read_renames(words: Words, grammar: Grammar) -> Iterator[Reset]:
 
 
 def _read_alteration(words: Words, grammar: Grammar) -> Iterator[Reset]:
-    for noise in ("ONLINE", "OFFLINE", "IGNORE"):
-        words.takes(noise)
-    if not words.takes("TABLE"):
+    table = _altered_table(words, grammar)
+    if table is None:
         return
-    words.takes("IF", "EXISTS")
-    table = read_name(words, grammar)
     for action in actions_of(words):
         for result in _OF_PARTITIONS:
             if action.sees(*result):

@@ -1,11 +1,11 @@
-"""CREATE TABLE of a canonical table in the SQL of Spark, DuckDB and Flink, with the exact type of each column.
+"""SQL dialects: how engines write types and names; those of Spark, DuckDB and Flink have an exact type for each column.
 
 Every identifier is quoted: names of columns are those of the source, whatever they hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -13,10 +13,6 @@ from typing import Final
 import pyarrow as pa
 
 from cdc_contracts.registry.core.tables.canonical.column_types import INSTANT, WALL_CLOCK
-from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout
-from cdc_contracts.registry.core.tables.schemas.decoded_table import decoded_table
-
-_INDENT: Final = "  "
 
 
 @dataclass(frozen=True)
@@ -32,7 +28,6 @@ class SqlDialect:
     member: str
     array: str
     map: str
-    ending: str = ""
     escapes: bool = False
 
     def name(self, text: str) -> str:
@@ -67,46 +62,17 @@ SPARK: Final = SqlDialect(
     "`",
     sql_types(text="STRING", whole="BIGINT", short="INT", floating="DOUBLE", boolean="BOOLEAN", binary="BINARY",
            date="DATE", instant="TIMESTAMP", wall_clock="TIMESTAMP_NTZ"),
-    struct="STRUCT<{}>", member="{name}: {type}", array="ARRAY<{}>", map="MAP<{}, {}>", ending=" USING parquet",
+    struct="STRUCT<{}>", member="{name}: {type}", array="ARRAY<{}>", map="MAP<{}, {}>",
 )  # fmt: skip
-_DUCKDB: Final = SqlDialect(
+DUCKDB: Final = SqlDialect(
     '"',
     sql_types(text="VARCHAR", whole="BIGINT", short="INTEGER", floating="DOUBLE", boolean="BOOLEAN", binary="BLOB",
            date="DATE", instant="TIMESTAMP WITH TIME ZONE", wall_clock="TIMESTAMP"),
     struct="STRUCT({})", member="{name} {type}", array="{}[]", map="MAP({}, {})",
 )  # fmt: skip
-_FLINK: Final = SqlDialect(
+FLINK: Final = SqlDialect(
     "`",
     sql_types(text="STRING", whole="BIGINT", short="INT", floating="DOUBLE", boolean="BOOLEAN", binary="BYTES",
            date="DATE", instant="TIMESTAMP_LTZ(6)", wall_clock="TIMESTAMP(6)"),
     struct="ROW<{}>", member="{name} {type}", array="ARRAY<{}>", map="MAP<{}, {}>",
 )  # fmt: skip
-
-
-def _write(dialect: SqlDialect, layout: TableLayout) -> str:
-    name = ".".join(dialect.name(part) for part in layout.name if part)
-    columns = [
-        f"{_INDENT}{dialect.name(one.name)} {dialect.type(one.type)}{'' if one.nullable else ' NOT NULL'}"
-        for one in decoded_table(layout).columns
-    ]
-    return f"CREATE TABLE {name} (\n" + ",\n".join(columns) + f"\n){dialect.ending};\n"
-
-
-def spark_ddl(layout: TableLayout) -> str:
-    """Return the CREATE TABLE of a canonical table for Spark SQL."""
-    return _write(SPARK, layout)
-
-
-def duckdb_ddl(layout: TableLayout) -> str:
-    """Return the CREATE TABLE of a canonical table for DuckDB; the schema in its name has to be there."""
-    return _write(_DUCKDB, layout)
-
-
-def flink_ddl(layout: TableLayout) -> str:
-    """Return the CREATE TABLE of a canonical table for Flink SQL; its WITH clause is the reader's own."""
-    return _write(_FLINK, layout)
-
-
-DDL: Final[Mapping[str, Callable[[TableLayout], str]]] = MappingProxyType({
-    "spark-ddl": spark_ddl, "duckdb": duckdb_ddl, "flink-ddl": flink_ddl,
-})  # fmt: skip

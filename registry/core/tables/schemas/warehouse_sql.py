@@ -1,4 +1,4 @@
-"""CREATE TABLE in the SQL of warehouses: BigQuery, Snowflake, ClickHouse, StarRocks and Doris.
+"""CREATE TABLE of a canonical table in the SQL of Spark, DuckDB, Flink and of warehouses.
 
 A type that does not hold every value of the column becomes text, never a float; a comment before the statement says
 where that is so, and what else a reader has to know.
@@ -18,7 +18,7 @@ from cdc_contracts.registry.core.common.identifiers import distinct_names
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.tables.canonical.column_types import INSTANT, WALL_CLOCK
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout
-from cdc_contracts.registry.core.tables.schemas.create_table_sql import SqlDialect, sql_types
+from cdc_contracts.registry.core.tables.schemas.create_table_sql import DUCKDB, FLINK, SPARK, SqlDialect, sql_types
 from cdc_contracts.registry.core.tables.schemas.decoded_table import (
     COORDINATES,
     DecodedColumn,
@@ -35,17 +35,19 @@ _KEY: Final = ", ".join(f"`{name}`" for name in COORDINATES)
 
 @dataclass(frozen=True)
 class Warehouse:
-    """How one warehouse writes tables.
+    """How one engine or warehouse writes tables.
 
-    `notes` say of a type what its SQL type does not. `levels` is how many parts the name of a table has at most,
-    `plain_names` whether names have letters, digits and underscores only, `reserved` what no name may begin with.
-    `optional` is how a scalar type says that it may be NULL, `required` how a column says that it may not; `lists`
-    whether lists and maps may be NULL. `keyed` means that the coordinates come first, as the key of the table.
+    `notes` say of a type what its SQL type does not; without `annotated` nothing is said about columns. `levels` is how
+    many parts the name of a table has at most, `plain_names` whether names have letters, digits and underscores only,
+    `reserved` what no name may begin with. `optional` is how a scalar type says that it may be NULL, `required` how a
+    column says that it may not; `lists` whether lists and maps may be NULL. `keyed` means that the coordinates come
+    first, as the key of the table.
     """
 
     dialect: SqlDialect
-    comment: str
-    ending: str
+    comment: str = ""
+    ending: str = ""
+    annotated: bool = True
     notes: Mapping[pa.DataType, str] = field(default_factory=dict)
     decimal: Callable[[int, int], str] = "DECIMAL({}, {})".format
     levels: int = 2
@@ -68,7 +70,7 @@ class Warehouse:
         if len(parts) > self.levels:
             name = [*parts[: self.levels - 1], "_".join(parts[self.levels - 1 :])]
         path = ".".join(self.dialect.name(self._plain(part)) for part in name)
-        notes = "".join(f"-- {_one_line(one)}\n" for one in self._notes(columns, ""))
+        notes = "".join(f"-- {_one_line(one)}\n" for one in (self._notes(columns, "") if self.annotated else ()))
         ending = self.ending.format(comment=self._literal(table.about), key=_KEY)
         return f"{notes}CREATE TABLE {path} (\n" + ",\n".join(lines) + f"\n){ending};\n"
 
@@ -171,6 +173,9 @@ _MYSQL: Final = {
 }  # fmt: skip
 
 WAREHOUSES: Final[Mapping[str, Warehouse]] = MappingProxyType({
+    "spark-ddl": Warehouse(SPARK, ending=" USING parquet", levels=3, annotated=False),
+    "duckdb": Warehouse(DUCKDB, levels=3, annotated=False),
+    "flink-ddl": Warehouse(FLINK, levels=3, annotated=False),
     "bigquery": Warehouse(
         SqlDialect(
             "`",

@@ -1,8 +1,6 @@
 """Bytes."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import byte_strings, integers
+from cdc_contracts.registry.core.values import byte_strings
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
 
@@ -12,7 +10,6 @@ FORM = record_form(
     "BinaryObject",
     doc=__doc__,
     reader=byte_strings.read_base64,
-    writer=integers.write_text,
     native=(NativeCheck("BASE64", record="BinaryObject"),),
     examples=Examples(good=(('"BinaryObject amc="', "amc="),), bad=('"BinaryObject a"', '"BinaryObject a_b="')),
 )

@@ -1,8 +1,6 @@
 """Text, decoded from its charset."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import integers, text_values
+from cdc_contracts.registry.core.values import text_values
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
 
@@ -12,7 +10,6 @@ FORM = record_form(
     "Character",
     doc=__doc__,
     reader=text_values.read_text,
-    writer=integers.write_text,
     native=(NativeCheck("ANY_TEXT", record="Character"),),
     examples=Examples(good=(('"Character red apple"', "red apple"),), bad=('"Character! klingon YWJj"', '"Character"')),
 )

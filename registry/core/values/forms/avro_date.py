@@ -1,8 +1,6 @@
 """The date of a DateTime."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import integers, named_records
+from cdc_contracts.registry.core.values import named_records
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
 
@@ -12,7 +10,6 @@ FORM = record_form(
     "DateTime",
     doc=__doc__,
     reader=named_records.read_date_part,
-    writer=integers.write_text,
     native=(NativeCheck("DATE", record="DateTime"),),
     examples=Examples(
         good=(('"DateTime 2024-06-10"', "2024-06-10"),), bad=('"DateTime 07:08:09"', '"DateTime 2024"', '"DateTime! "')

@@ -1,7 +1,5 @@
 """Date and clock of a DateTime."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import datetimes
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck

@@ -1,8 +1,6 @@
 """An exact decimal; trailing zeros count."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import decimals, integers
+from cdc_contracts.registry.core.values import decimals
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
 
@@ -12,7 +10,6 @@ FORM = record_form(
     "Decimal",
     doc=__doc__,
     reader=decimals.read_decimal,
-    writer=integers.write_text,
     native=(NativeCheck("DECIMALS", record="Decimal"),),
     examples=Examples(good=(('"Decimal 12.10"', "12.10"),), bad=('"Decimal .5"', '"Decimal 1."', '"Decimal NaN"')),
 )

@@ -1,8 +1,6 @@
 """A number of single precision, held as a double."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import integers, named_records
+from cdc_contracts.registry.core.values import named_records
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
 
@@ -12,7 +10,6 @@ FORM = record_form(
     "Float",
     doc=__doc__,
     reader=named_records.read_single,
-    writer=integers.write_text,
     native=(NativeCheck("FLOATS", writes=False, record="Float"),),
     examples=Examples(good=(('"Float 0.5"', "0.5"),), bad=('"Float nan"', '"Float inf"', '"Float 3.5e+38"')),
 )

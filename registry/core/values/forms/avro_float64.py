@@ -1,8 +1,6 @@
 """A number of double precision."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import floats, integers
+from cdc_contracts.registry.core.values import floats
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
 
@@ -12,7 +10,6 @@ FORM = record_form(
     "Float",
     doc=__doc__,
     reader=floats.read_float64,
-    writer=integers.write_text,
     native=(NativeCheck("FLOATS", record="Float"),),
     examples=Examples(good=(('"Float 0.1"', "0.1"),), bad=('"Float nan"', '"Float -inf"', '"Float 1e+400"')),
 )

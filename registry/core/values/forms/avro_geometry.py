@@ -1,7 +1,5 @@
 """A geometry as text, or as bytes shown in Base64."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values.named_records import either_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
 

@@ -1,7 +1,5 @@
 """Digits of a whole number."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import integers
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
@@ -12,7 +10,6 @@ FORM = record_form(
     "Integer",
     doc=__doc__,
     reader=integers.read_integer,
-    writer=integers.write_text,
     native=(NativeCheck("INTEGERS", record="Integer"),),
     examples=Examples(good=(('"Integer 42"', "42"),), bad=('"Integer "', '"Integer 007"', '"Integer +1"')),
 )

@@ -1,7 +1,5 @@
 """Text, or bytes shown in Base64, as each value says: the type of the column does not."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values.named_records import either_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
 

@@ -1,8 +1,6 @@
 """The clock of a DateTime, a signed duration to 838 hours."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import integers, named_records
+from cdc_contracts.registry.core.values import named_records
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
 
@@ -12,7 +10,6 @@ FORM = record_form(
     "DateTime",
     doc=__doc__,
     reader=named_records.read_clock_part,
-    writer=integers.write_text,
     native=(NativeCheck("TIME", record="DateTime"),),
     examples=Examples(
         good=(('"DateTime 12:30:00.5"', "12:30:00.5"),),

@@ -1,7 +1,5 @@
 """An instant in seconds since 1970-01-01T00:00:00Z and a part."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import named_records, timestamps
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck

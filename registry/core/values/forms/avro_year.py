@@ -1,7 +1,5 @@
 """The year of a DateTime: 0, or 1901 to 2155."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import integers, named_records
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck
@@ -12,7 +10,6 @@ FORM = record_form(
     "DateTime",
     doc=__doc__,
     reader=named_records.read_year_part,
-    writer=integers.write_text,
     native=(NativeCheck("INTEGERS", integers.FIRST_YEAR, integers.LAST_YEAR, record="DateTime"),),
     examples=Examples(
         good=(('"DateTime 2024"', "2024"),), bad=('"DateTime 1900"', '"DateTime 2156"', '"DateTime 07:08:09"')

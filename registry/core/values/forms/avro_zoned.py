@@ -1,7 +1,5 @@
 """A wall-clock time with its zone."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import datetimes
 from cdc_contracts.registry.core.values.named_records import record_form
 from cdc_contracts.registry.core.values.value_form import Examples

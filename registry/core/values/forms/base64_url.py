@@ -1,7 +1,5 @@
 """Bytes in Base64 of the alphabet for URLs (RFC 4648, section 5), padded."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import byte_strings
 from cdc_contracts.registry.core.values.form_schemas import TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "base64-url",
     "bytes",
     TEXT,
-    "text",
     schema=text_like(byte_strings.BASE64_URL.pattern),
     doc=__doc__,
     reader=byte_strings.read_base64_url,

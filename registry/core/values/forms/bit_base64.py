@@ -1,7 +1,5 @@
 """A bit field as Base64 of up to 8 bytes, the most significant first; leading zero bytes may be missing."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import bit_strings
 from cdc_contracts.registry.core.values.form_schemas import TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "bit-base64",
     "bit",
     TEXT,
-    "text",
     schema=text_like(bit_strings.BASE64),
     doc=__doc__,
     reader=bit_strings.read_bit_base64,

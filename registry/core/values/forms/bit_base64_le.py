@@ -3,8 +3,6 @@
 Its type may say how many bits it has.
 """
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import bit_strings, byte_strings
 from cdc_contracts.registry.core.values.form_schemas import TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -13,7 +11,6 @@ FORM = ValueForm(
     "bit-base64-le",
     "bit",
     TEXT,
-    "text",
     schema=text_like(byte_strings.BASE64.pattern),
     doc=__doc__,
     reader=bit_strings.read_bit_base64_le,

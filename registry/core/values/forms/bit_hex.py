@@ -1,7 +1,5 @@
 """A bit field as upper-case hex of up to 8 bytes, the most significant first; leading zeros may be missing."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import bit_strings
 from cdc_contracts.registry.core.values.form_schemas import TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "bit-hex",
     "bit",
     TEXT,
-    "text",
     schema=text_like(bit_strings.HEX),
     doc=__doc__,
     reader=bit_strings.read_bit_hex,

@@ -1,7 +1,5 @@
 """A bit field as an unsigned number of up to 64 bits."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import bit_strings, integers
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, at_least
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "bit-number",
     "bit",
     NUMBER,
-    "int",
+    decoder="int",
     schema=at_least(0),
     doc=__doc__,
     reader=bit_strings.read_bit_number,

@@ -1,7 +1,5 @@
 """False and true as the numbers 0 and 1."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import text_values
 from cdc_contracts.registry.core.values.form_schemas import NUMBER
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "bool-0-1",
     "boolean",
     NUMBER,
-    "int",
+    decoder="int",
     schema={"enum": [0, 1, None]},
     doc=__doc__,
     reader=text_values.read_boolean_digit,

@@ -1,7 +1,5 @@
 """The JSON values true and false."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import text_values
 from cdc_contracts.registry.core.values.form_schemas import BOOLEAN, any_of
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "bool-json",
     "boolean",
     BOOLEAN,
-    "bool",
+    decoder="bool",
     schema=any_of("boolean"),
     doc=__doc__,
     reader=text_values.read_text,

@@ -1,7 +1,5 @@
 """Bytes as a list such as `[106, -1]`: -128 to 255, a comma and one space between them."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import byte_strings
 from cdc_contracts.registry.core.values.form_schemas import TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "byte-list",
     "bytes",
     TEXT,
-    "text",
     schema=text_like(byte_strings.BYTE_LIST.pattern),
     doc=__doc__,
     reader=byte_strings.read_byte_list,

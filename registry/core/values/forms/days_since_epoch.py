@@ -1,7 +1,5 @@
 """A date as days since 1970-01-01."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import dates
 from cdc_contracts.registry.core.values.civil_time import EARLIEST_DAY, FIRST_DAY, LAST_DAY, LATEST_DAY
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, at_least
@@ -11,7 +9,7 @@ FORM = ValueForm(
     "days-since-epoch",
     "date",
     NUMBER,
-    "int",
+    decoder="int",
     schema=at_least(FIRST_DAY),
     doc=__doc__,
     reader=dates.read_days,

@@ -3,8 +3,6 @@
 Without a scale the text is kept as sent, and warned of (`D07.no-scale`).
 """
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import byte_strings, decimals
 from cdc_contracts.registry.core.values.form_schemas import TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -13,7 +11,6 @@ FORM = ValueForm(
     "decimal-base64",
     "decimal",
     TEXT,
-    "text",
     schema=text_like(byte_strings.BASE64.pattern),
     doc=__doc__,
     reader=decimals.read_unscaled,

@@ -3,8 +3,6 @@
 A text is read by the scale of the column's type. Without one it is kept as sent, and warned of (`D07.no-scale`).
 """
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import byte_strings, decimals
 from cdc_contracts.registry.core.values.form_schemas import EITHER, text_or
 from cdc_contracts.registry.core.values.forms.decimal_number import FORM as NUMBERS
@@ -14,7 +12,7 @@ FORM = ValueForm(
     "decimal-base64-or-number",
     "decimal",
     EITHER,
-    "raw",
+    decoder="raw",
     schema=text_or("number", byte_strings.BASE64.pattern),
     doc=__doc__,
     reader=decimals.read_unscaled,

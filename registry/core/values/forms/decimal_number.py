@@ -1,7 +1,5 @@
 """An exact decimal as a number, with or without an exponent; trailing zeros count."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import decimals, integers
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, any_of
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "decimal-number",
     "decimal",
     NUMBER,
-    "raw",
+    decoder="raw",
     schema=any_of("number"),
     doc=__doc__,
     reader=decimals.read_decimal,

@@ -1,7 +1,5 @@
 """A decimal as an object: its scale, and the Base64 of its unscaled big-endian two's complement."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import structures
 from cdc_contracts.registry.core.values.form_schemas import OBJECT
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "decimal-object",
     "decimal",
     OBJECT,
-    "raw",
+    decoder="raw",
     schema={"type": ["object", "null"]},
     doc=__doc__,
     reader=structures.read_scaled,

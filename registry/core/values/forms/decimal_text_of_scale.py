@@ -1,8 +1,6 @@
 """A decimal as text with the digits after the point that its type says; a zero may have fewer, and is noted."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import decimals, integers
+from cdc_contracts.registry.core.values import decimals
 from cdc_contracts.registry.core.values.form_schemas import JSON_NUMBER, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
@@ -10,11 +8,9 @@ FORM = ValueForm(
     "decimal-text-of-scale",
     "decimal",
     TEXT,
-    "text",
     schema=text_like(JSON_NUMBER),
     doc=__doc__,
     reader=decimals.read_decimal_of_scale,
-    writer=integers.write_text,
     native=(NativeCheck("DECIMALS"),),
     examples=Examples(
         good=(('"12.10"', "12.10"), ('"0.0"', "0.00"), ('"0"', "0.00"), ('"-0.00"', "0.00"), ('"1.234"', "1.234")),

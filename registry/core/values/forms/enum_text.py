@@ -4,9 +4,7 @@ The members that the column's type lists tell whether the backslash is one of th
 text is kept as it is, and noted.
 """
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import integers, listed_members
+from cdc_contracts.registry.core.values import listed_members
 from cdc_contracts.registry.core.values.form_schemas import TEXT, any_of
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
 
@@ -14,11 +12,9 @@ FORM = ValueForm(
     "enum-text",
     "text",
     TEXT,
-    "text",
     schema=any_of("string"),
     doc=__doc__,
     reader=listed_members.read_member,
-    writer=integers.write_text,
     examples=Examples(
         good=(
             ('"low"', "low"),

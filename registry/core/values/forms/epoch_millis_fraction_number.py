@@ -1,7 +1,5 @@
 """An instant as thirteen digits of milliseconds and a fraction that is not read; always noted."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import timestamps
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, at_least
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "epoch-millis.fraction-number",
     "timestamp",
     NUMBER,
-    "raw",
+    decoder="raw",
     schema=at_least(10**12, "number"),
     doc=__doc__,
     reader=timestamps.read_millis_fraction,

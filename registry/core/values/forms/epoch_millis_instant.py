@@ -1,7 +1,5 @@
 """An instant as milliseconds since 1970-01-01T00:00:00Z."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import timestamps
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, at_least
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "epoch-millis-instant",
     "timestamp",
     NUMBER,
-    "int",
+    decoder="int",
     schema=at_least(timestamps.FIRST_MILLI),
     doc=__doc__,
     reader=timestamps.read_millis_instant,

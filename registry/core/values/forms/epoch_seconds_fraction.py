@@ -1,7 +1,5 @@
 """An instant as text: seconds since 1970-01-01T00:00:00Z with up to nine digits of a second."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import timestamps
 from cdc_contracts.registry.core.values.form_schemas import PART, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "epoch-seconds.fraction",
     "timestamp",
     TEXT,
-    "text",
     schema=text_like("[0-9]{1,12}" + PART),
     doc=__doc__,
     reader=timestamps.read_seconds_fraction,

@@ -1,7 +1,5 @@
 """An instant as whole seconds since 1970-01-01T00:00:00Z: a number, or up to twelve digits as text."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import timestamps
 from cdc_contracts.registry.core.values.form_schemas import EITHER, text_or
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "epoch-seconds-integer",
     "timestamp",
     EITHER,
-    "text-or-int",
+    decoder="text-or-int",
     schema=text_or("integer", "[0-9]{1,12}", minimum=0),
     doc=__doc__,
     reader=timestamps.read_seconds,

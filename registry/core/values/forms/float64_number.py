@@ -1,7 +1,5 @@
 """A floating point number in the range of 64 bits."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import floats, integers
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, any_of
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "float64-number",
     "float",
     NUMBER,
-    "raw",
+    decoder="raw",
     schema=any_of("number"),
     doc=__doc__,
     reader=floats.read_float64,

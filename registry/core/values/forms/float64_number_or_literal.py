@@ -1,7 +1,5 @@
 """A number of double precision, or one of the texts `NaN`, `Infinity` and `-Infinity`."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import floats
 from cdc_contracts.registry.core.values.form_schemas import EITHER, text_or
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "float64-number-or-literal",
     "float",
     EITHER,
-    "raw",
+    decoder="raw",
     schema=text_or("number", "-?Infinity|NaN"),
     doc=__doc__,
     reader=floats.read_float64_or_literal,

@@ -1,8 +1,6 @@
 """A floating point number in the range of 64 bits, as the text of a JSON number."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import floats, integers
+from cdc_contracts.registry.core.values import floats
 from cdc_contracts.registry.core.values.form_schemas import JSON_NUMBER, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
@@ -10,11 +8,9 @@ FORM = ValueForm(
     "float64-text",
     "float",
     TEXT,
-    "text",
     schema=text_like(JSON_NUMBER),
     doc=__doc__,
     reader=floats.read_float64,
-    writer=integers.write_text,
     native=(NativeCheck("FLOATS"),),
     examples=Examples(good=(('"1.0E7"', "10000000"),), bad=('"NaN"', '"Infinity"', '"-Infinity"')),
 )

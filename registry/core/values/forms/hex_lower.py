@@ -1,7 +1,5 @@
 """Bytes as pairs of hex digits, lower case."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import byte_strings
 from cdc_contracts.registry.core.values.form_schemas import TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "hex-lower",
     "bytes",
     TEXT,
-    "text",
     schema=text_like(byte_strings.HEX_LOWER.pattern),
     doc=__doc__,
     reader=byte_strings.read_hex_lower,

@@ -1,7 +1,5 @@
 """A whole number of any size, without fraction or exponent."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import integers
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, any_of
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "integer-number",
     "integer",
     NUMBER,
-    "int",
+    decoder="int",
     schema=any_of("integer"),
     doc=__doc__,
     reader=integers.read_integer,

@@ -1,7 +1,5 @@
 """A whole number of any size, or its digits as text."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import integers
 from cdc_contracts.registry.core.values.form_schemas import EITHER, INTEGER, text_or
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "integer-or-text",
     "integer",
     EITHER,
-    "text-or-int",
+    decoder="text-or-int",
     schema=text_or("integer", INTEGER),
     doc=__doc__,
     reader=integers.read_integer,

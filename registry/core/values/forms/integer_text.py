@@ -1,7 +1,5 @@
 """The digits of a whole number of any size as text, without leading zeros or a plus sign."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import integers
 from cdc_contracts.registry.core.values.form_schemas import INTEGER, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,11 +8,9 @@ FORM = ValueForm(
     "integer-text",
     "integer",
     TEXT,
-    "text",
     schema=text_like(INTEGER),
     doc=__doc__,
     reader=integers.read_integer,
-    writer=integers.write_text,
     native=(NativeCheck("INTEGERS"),),
     examples=Examples(good=(('"42"', "42"),), bad=('"-"', '"007"', '"+7"')),
 )

@@ -1,7 +1,5 @@
 """An Oracle literal: `INTERVAL '3' DAY`, `… DAY TO SECOND`, `… YEAR` or `… YEAR TO MONTH`."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import intervals
 from cdc_contracts.registry.core.values.form_schemas import TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "interval-literal",
     "interval",
     TEXT,
-    "text",
     schema=text_like(intervals.LITERAL),
     doc=__doc__,
     reader=intervals.read_interval,

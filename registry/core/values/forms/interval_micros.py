@@ -3,8 +3,6 @@
 The number stays as it is, for no interval can be told from it.
 """
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import integers
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, any_of
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -13,7 +11,7 @@ FORM = ValueForm(
     "interval-micros",
     "integer",
     NUMBER,
-    "int",
+    decoder="int",
     schema=any_of("integer"),
     doc=__doc__,
     reader=integers.read_integer,

@@ -1,7 +1,5 @@
 """The text of an interval column: `+04-02` is years and months, `+03 04:05:06.7` days and a time."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import intervals
 from cdc_contracts.registry.core.values.form_schemas import TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "interval-signed",
     "interval",
     TEXT,
-    "text",
     schema=text_like(intervals.SIGNED),
     doc=__doc__,
     reader=intervals.read_signed_interval,

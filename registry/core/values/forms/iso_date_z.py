@@ -1,7 +1,5 @@
 """A date, `YYYY-MM-DDZ`."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import dates
 from cdc_contracts.registry.core.values.form_schemas import DATE, FAR_DATE, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "iso-date-z",
     "date",
     TEXT,
-    "text",
     schema=text_like(DATE + "Z"),
     doc=__doc__,
     reader=dates.read_date_z,

@@ -1,8 +1,6 @@
 """A wall-clock time, `YYYY-MM-DDTHH:mm` or `…:ss`; a fraction of a second is noted."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import datetimes, integers
+from cdc_contracts.registry.core.values import datetimes
 from cdc_contracts.registry.core.values.form_schemas import CLOCK_MINUTES, DATE, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
@@ -10,11 +8,9 @@ FORM = ValueForm(
     "iso-datetime-minutes",
     "datetime",
     TEXT,
-    "text",
     schema=text_like(f"{DATE}T{CLOCK_MINUTES}|{datetimes.NO_TIME}"),
     doc=__doc__,
     reader=datetimes.read_iso_minutes,
-    writer=integers.write_text,
     native=(NativeCheck("ISO_MINUTES"),),
     examples=Examples(
         good=(('"2024-06-10T14:13"', "2024-06-10T14:13:00"),),

@@ -1,8 +1,6 @@
 """An instant, `YYYY-MM-DDTHH:mm:ssZ` with up to nine digits of a second."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import datetimes, integers
+from cdc_contracts.registry.core.values import datetimes
 from cdc_contracts.registry.core.values.form_schemas import CLOCK, DATE, FAR_DATE, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
@@ -10,11 +8,9 @@ FORM = ValueForm(
     "iso-instant",
     "timestamp",
     TEXT,
-    "text",
     schema=text_like(f"{DATE}T{CLOCK}Z"),
     doc=__doc__,
     reader=datetimes.read_iso_instant,
-    writer=integers.write_text,
     native=(NativeCheck("ISO_INSTANT"),),
     examples=Examples(
         good=(('"2024-06-10T06:13:20.5Z"', "2024-06-10T06:13:20.5Z"),),

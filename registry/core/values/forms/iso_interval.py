@@ -1,8 +1,6 @@
 """An interval as ISO 8601, such as `P1Y2M3DT4H5M6.789S`, with a sign on each part that is negative."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import integers, intervals
+from cdc_contracts.registry.core.values import intervals
 from cdc_contracts.registry.core.values.form_schemas import TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
 
@@ -10,11 +8,9 @@ FORM = ValueForm(
     "iso-interval",
     "interval",
     TEXT,
-    "text",
     schema=text_like(intervals.ISO_LETTERS),
     doc=__doc__,
     reader=intervals.read_iso_interval,
-    writer=integers.write_text,
     examples=Examples(
         good=(
             ('"P1Y2M3DT4H5M6.789S"', "P1Y2M3DT4H5M6.789S"),

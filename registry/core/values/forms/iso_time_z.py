@@ -1,7 +1,5 @@
 """A time of day, `HH:mm:ssZ` with up to nine digits of a second; its `Z` says nothing of a zone."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import dates, day_times
 from cdc_contracts.registry.core.values.form_schemas import CLOCK, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "iso-time-z",
     "time",
     TEXT,
-    "text",
     schema=text_like(CLOCK + "Z"),
     doc=__doc__,
     reader=day_times.read_time_z,

@@ -1,8 +1,6 @@
 """A time of day in UTC, `HH:mm:ssZ` with up to nine digits of a second; the `Z` is part of it."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import day_times, integers
+from cdc_contracts.registry.core.values import day_times
 from cdc_contracts.registry.core.values.form_schemas import CLOCK, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
@@ -10,11 +8,9 @@ FORM = ValueForm(
     "iso-time-zoned",
     "time",
     TEXT,
-    "text",
     schema=text_like(CLOCK + "Z"),
     doc=__doc__,
     reader=day_times.read_time_zoned,
-    writer=integers.write_text,
     native=(NativeCheck("TIME_ZONED"),),
     examples=Examples(
         good=(('"04:34:56.789123Z"', "04:34:56.789123Z"), ('"23:59:59.500Z"', "23:59:59.5Z")),

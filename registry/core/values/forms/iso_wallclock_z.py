@@ -1,7 +1,5 @@
 """A wall-clock time, `YYYY-MM-DDTHH:mm:ssZ` with up to nine digits of a second; its `Z` says nothing of a zone."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import dates, datetimes
 from cdc_contracts.registry.core.values.form_schemas import CLOCK, DATE, FAR_DATE, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "iso-wallclock-z",
     "datetime",
     TEXT,
-    "text",
     schema=text_like(f"{DATE}T{CLOCK}Z"),
     doc=__doc__,
     reader=datetimes.read_iso_wallclock_z,

@@ -1,7 +1,5 @@
 """Any number, kept exactly, of a column whose type is not known."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import decimals, integers
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, any_of
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "json-number",
     "number",
     NUMBER,
-    "raw",
+    decoder="raw",
     schema=any_of("number"),
     doc=__doc__,
     reader=decimals.read_decimal,

@@ -1,7 +1,5 @@
 """Any number, or the text of one, kept exactly."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import decimals, integers
 from cdc_contracts.registry.core.values.form_schemas import EITHER, JSON_NUMBER, text_or
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "json-number-or-text",
     "number",
     EITHER,
-    "raw",
+    decoder="raw",
     schema=text_or("number", JSON_NUMBER),
     doc=__doc__,
     reader=decimals.read_decimal,

@@ -1,7 +1,5 @@
 """A JSON array or object in place of a text; it is kept as JSON text without blanks."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import structures
 from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "json-value",
     "json",
     STRUCTURE,
-    "raw",
+    decoder="raw",
     schema={"type": ["array", "object", "null"]},
     doc=__doc__,
     reader=structures.read_structure,

@@ -1,7 +1,5 @@
 """Bytes as text: each character, from U+0000 to U+00FF, is the byte of that number (ISO-8859-1)."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import byte_strings
 from cdc_contracts.registry.core.values.form_schemas import TEXT, any_of
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "latin1-bytes",
     "bytes",
     TEXT,
-    "text",
     schema=any_of("string"),
     doc=__doc__,
     reader=byte_strings.read_latin1,

@@ -1,7 +1,5 @@
 """A wall-clock time as milliseconds since 1970-01-01T00:00:00 of the same clock."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import timestamps
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, at_least
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "millis-wallclock",
     "datetime",
     NUMBER,
-    "int",
+    decoder="int",
     schema=at_least(timestamps.FIRST_MILLI),
     doc=__doc__,
     reader=timestamps.read_millis_wallclock,

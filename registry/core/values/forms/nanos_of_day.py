@@ -1,7 +1,5 @@
 """A signed duration in nanoseconds, to 838 hours."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import day_times
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, at_least
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "nanos-of-day",
     "time",
     NUMBER,
-    "int",
+    decoder="int",
     schema=at_least(-day_times.MOST_NANOS),
     doc=__doc__,
     reader=day_times.read_nanos,

@@ -1,7 +1,5 @@
 """Members of a SET as an array of texts, which are joined by commas."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import listed_members
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
 
@@ -9,7 +7,7 @@ FORM = ValueForm(
     "set-list",
     "text",
     frozenset({"array"}),
-    "raw",
+    decoder="raw",
     schema={"type": ["array", "null"]},
     doc=__doc__,
     reader=listed_members.read_list,

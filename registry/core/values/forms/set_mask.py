@@ -3,8 +3,6 @@
 They are joined by commas. Without the members, which the column's type lists, the digits stay and are noted.
 """
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import listed_members
 from cdc_contracts.registry.core.values.form_schemas import EITHER, text_or
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -13,7 +11,7 @@ FORM = ValueForm(
     "set-mask",
     "text",
     EITHER,
-    "text-or-int",
+    decoder="text-or-int",
     schema=text_or("integer", listed_members.MASK.pattern, minimum=0),
     doc=__doc__,
     reader=listed_members.read_mask,

@@ -1,8 +1,6 @@
 """A date, `YYYY-MM-DD`."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import dates, integers
+from cdc_contracts.registry.core.values import dates
 from cdc_contracts.registry.core.values.form_schemas import DATE, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
@@ -10,11 +8,9 @@ FORM = ValueForm(
     "sql-date",
     "date",
     TEXT,
-    "text",
     schema=text_like(DATE),
     doc=__doc__,
     reader=dates.read_date,
-    writer=integers.write_text,
     native=(NativeCheck("DATE"),),
     examples=Examples(
         good=(('"2024-06-10"', "2024-06-10"),),

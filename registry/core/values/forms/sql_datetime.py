@@ -1,7 +1,5 @@
 """A wall-clock time, `YYYY-MM-DD HH:mm:ss` with up to nine digits of a second."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import datetimes
 from cdc_contracts.registry.core.values.form_schemas import CLOCK, DATE, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "sql-datetime",
     "datetime",
     TEXT,
-    "text",
     schema=text_like(f"{DATE} {CLOCK}"),
     doc=__doc__,
     reader=datetimes.read_sql,

@@ -3,8 +3,6 @@
 A time that clocks of the zone skip or repeat is kept as sent.
 """
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import datetimes
 from cdc_contracts.registry.core.values.form_schemas import CLOCK, DATE, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -13,7 +11,6 @@ FORM = ValueForm(
     "sql-datetime-instant",
     "timestamp",
     TEXT,
-    "text",
     schema=text_like(f"{DATE} {CLOCK}"),
     doc=__doc__,
     reader=datetimes.read_sql_instant,

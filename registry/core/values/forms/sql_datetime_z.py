@@ -1,7 +1,5 @@
 """An instant, `YYYY-MM-DD HH:mm:ssZ` with up to nine digits of a second."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import datetimes
 from cdc_contracts.registry.core.values.form_schemas import CLOCK, DATE, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
@@ -10,7 +8,6 @@ FORM = ValueForm(
     "sql-datetime-z",
     "timestamp",
     TEXT,
-    "text",
     schema=text_like(f"{DATE} {CLOCK}Z"),
     doc=__doc__,
     reader=datetimes.read_sql_z,

@@ -1,8 +1,6 @@
 """A signed duration, `HH:mm:ss` with up to nine digits of a second, to 838 hours."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import day_times, integers
+from cdc_contracts.registry.core.values import day_times
 from cdc_contracts.registry.core.values.form_schemas import CLOCK, SIGN, TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
@@ -10,11 +8,9 @@ FORM = ValueForm(
     "sql-time",
     "time",
     TEXT,
-    "text",
     schema=text_like(SIGN + CLOCK),
     doc=__doc__,
     reader=day_times.read_time,
-    writer=integers.write_text,
     native=(NativeCheck("TIME"),),
     examples=Examples(
         good=(('"-12:30:00.5"', "-12:30:00.5"),),

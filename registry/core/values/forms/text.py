@@ -1,8 +1,6 @@
 """Any text, as it is; the empty text is not null."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import integers, text_values
+from cdc_contracts.registry.core.values import text_values
 from cdc_contracts.registry.core.values.form_schemas import TEXT, any_of
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
@@ -10,11 +8,9 @@ FORM = ValueForm(
     "text",
     "text",
     TEXT,
-    "text",
     schema=any_of("string"),
     doc=__doc__,
     reader=text_values.read_text,
-    writer=integers.write_text,
     native=(NativeCheck("ANY_TEXT"),),
     examples=Examples(
         good=(('"red apple"', "red apple"),),

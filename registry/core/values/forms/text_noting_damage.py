@@ -1,8 +1,6 @@
 """Any text, as it is; U+FFFD, which stands where a character could not be converted, is noted."""
 
-from __future__ import annotations
-
-from cdc_contracts.registry.core.values import integers, text_values
+from cdc_contracts.registry.core.values import text_values
 from cdc_contracts.registry.core.values.form_schemas import TEXT, any_of
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
@@ -10,11 +8,9 @@ FORM = ValueForm(
     "text-noting-damage",
     "text",
     TEXT,
-    "text",
     schema=any_of("string"),
     doc=__doc__,
     reader=text_values.read_noting_damage,
-    writer=integers.write_text,
     native=(NativeCheck("TEXT_NOTING_DAMAGE"),),
     examples=Examples(good=(('"red apple"', "red apple"), ('"M\\ufffdnchen"', "M\ufffdnchen"))),
 )

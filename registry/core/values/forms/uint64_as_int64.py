@@ -1,7 +1,5 @@
 """An unsigned whole number of 64 bits as the signed one of the same bits: negative, it lacks 2^64, and is noted."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import integers
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, at_least
 from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "uint64-as-int64",
     "integer",
     NUMBER,
-    "int",
+    decoder="int",
     schema=at_least(-(2**63)),
     doc=__doc__,
     reader=integers.read_wrapped,

@@ -3,8 +3,6 @@
 A negative number lacks 2^64, and is noted.
 """
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import integers
 from cdc_contracts.registry.core.values.form_schemas import EITHER, text_or
 from cdc_contracts.registry.core.values.forms.uint64_as_int64 import FORM as NUMBERS
@@ -14,7 +12,7 @@ FORM = ValueForm(
     "uint64-as-int64-or-text",
     "integer",
     EITHER,
-    "text-or-int",
+    decoder="text-or-int",
     schema=text_or("integer", "0|[1-9][0-9]{0,19}"),
     doc=__doc__,
     reader=integers.read_unsigned,

@@ -1,7 +1,5 @@
 """A year as a number: 0, or 1901 to 2155."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import integers
 from cdc_contracts.registry.core.values.form_schemas import NUMBER, at_least
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
@@ -10,7 +8,7 @@ FORM = ValueForm(
     "year-number",
     "year",
     NUMBER,
-    "int",
+    decoder="int",
     schema=at_least(0),
     doc=__doc__,
     reader=integers.read_year,

@@ -1,7 +1,5 @@
 """A year as text: 0 or 0000, or 1901 to 2155."""
 
-from __future__ import annotations
-
 from cdc_contracts.registry.core.values import integers
 from cdc_contracts.registry.core.values.form_schemas import TEXT, text_like
 from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
@@ -10,10 +8,8 @@ FORM = ValueForm(
     "year-text",
     "year",
     TEXT,
-    "text",
     schema=text_like(integers.YEAR.pattern),
     doc=__doc__,
     reader=integers.read_year,
-    writer=integers.write_text,
     examples=Examples(good=(('"2024"', "2024"),), bad=('"00"', '"000"', '"1900"')),
 )
