@@ -110,7 +110,6 @@ def _audit(engine: Engine, parts: Sequence[_Part], fail_on: str, watch: Watch | 
             asked.catalogue,
             asked.declared,
             first.detection,
-            first.found.ranges if first.found is not None else None,
             first.found,
         ),
         ReadRange(

@@ -95,7 +95,7 @@ def decode_input(
         validated = attempt.validate(watch)
         report = build_report(
             validated.tally,
-            AppliedContract(validation.catalogue, validation.declared, detection, found.ranges, found),
+            AppliedContract(validation.catalogue, validation.declared, detection, found),
             ReadRange(source.describe(validated.tally, spans), spans),
             fail_on=fail_on,
             earlier=origin.earlier,

@@ -54,7 +54,7 @@ def report_nothing(source: QuarantineInput, validation: ValidationContext | Unde
         AppliedContract(
             validation.catalogue,
             validation.declared,
-            versions=validation.ranges if isinstance(validation, ValidationContext) else None,
+            validation=validation if isinstance(validation, ValidationContext) else None,
         ),
         ReadRange(source.describe(Tally(), {}), {}),
         fail_on=fail_on,

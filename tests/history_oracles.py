@@ -66,7 +66,7 @@ def validate(
             changes.append(written.changes)
     report = build_report(
         tally,
-        AppliedContract(CATALOGUE, contract or "auto", detection, found.ranges, found),
+        AppliedContract(CATALOGUE, contract or "auto", detection, found),
         ReadRange(ReportSource(kind="file"), {}),
         fail_on="error",
     )

@@ -9,7 +9,7 @@ def why_withheld(tally, validation, earlier=None):
     """Why nothing of a decode is published, None if its rows are."""
     report = build_report(
         tally,
-        AppliedContract(validation.catalogue, validation.declared, versions=validation.ranges, validation=validation),
+        AppliedContract(validation.catalogue, validation.declared, validation=validation),
         ReadRange(ReportSource(kind="kafka"), {}),
         fail_on="error",
         earlier=earlier,

@@ -60,7 +60,7 @@ class Rolling:
         whole = TopicInput(source.bootstrap, selected, source.properties)
         report = build_report(
             self.tally,
-            AppliedContract(validation.catalogue, validation.declared, detection, validation.ranges, validation),
+            AppliedContract(validation.catalogue, validation.declared, detection, validation),
             ReadRange(whole.describe(self.tally, self.spans), self.spans),
             fail_on=fail_on,
             show_values=validation.reading_options.show_values,

@@ -127,6 +127,8 @@ def test_batches_follow_the_ranges_by_their_columns(people):
     batch = people.decode_batch(table)
     assert [dict(row) for row in batch.changes["after"].to_pylist()] == [LATER, LATER]
     assert batch.quarantine["offset"].to_pylist() == [15]
+    stated = people.check_batch(table).document["versions"]
+    assert [one["contract"] for one in stated if one["topic"] == "orders"] == ["dts/canal@1", "dts/canal@2"]
     with pytest.raises(cdc.UsageError, match="the topic, partition and offset of each message"):
         people.check_batch([NEW_UPDATE])
     with pytest.raises(cdc.UsageError, match="the topic, partition and offset of each message"):

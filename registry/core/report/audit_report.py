@@ -98,14 +98,17 @@ class AppliedContract:
     """What messages were read by: the contract as it was declared, or what was found where it was not.
 
     `detection` is what was detected where no contract was declared, `validation` what the messages were read by then.
-    `versions` are the ranges that declare versions, where some do.
     """
 
     catalogue: Catalogue
     contract: str
     detection: Detection | None = None
-    versions: VersionRanges | None = None
     validation: ValidationContext | None = None
+
+    @property
+    def versions(self) -> VersionRanges | None:
+        """The ranges that declare versions, where some do."""
+        return None if self.validation is None else self.validation.ranges
 
     @property
     def listed_tables(self) -> Sequence[str]:

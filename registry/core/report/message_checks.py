@@ -70,7 +70,7 @@ def check_batches(
     )
     report = build_report(
         tally,
-        AppliedContract(validation.catalogue, validation.declared, detection, validation.ranges, validation),
+        AppliedContract(validation.catalogue, validation.declared, detection, validation),
         ReadRange(ReportSource(kind="file", paths=tuple(paths), blank_lines=blank), spans),
         fail_on=fail_on,
         show_values=validation.reading_options.show_values,
