@@ -1,5 +1,6 @@
 """Topics of many tables that differ in their columns: each is read as if it were the only one, in any order and cut."""
 
+import gc
 import random
 import sys
 from dataclasses import replace
@@ -9,11 +10,12 @@ import pytest
 from mutations import Token, replaced, to_bytes
 from output_rows import records_of, unlike_columns
 from record_batches import batch_of
-from topics import CATALOGUE, renderer_of, scope_of
+from topics import CATALOGUE, rendered, renderer_of, scope_of
 from written_reports import build_report
 
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.native.native_library import native_library
 from cdc_contracts.registry.core.engine.native.scanning import Scanner
@@ -123,3 +125,23 @@ def test_many_tables_that_take_turns_cost_few_calls_of_functions():
         return calls
 
     assert count(60) - count(1) < 60 * 3_000
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_the_values_of_a_batch_are_freed_before_garbage_is_collected(native, monkeypatch):
+    """Garbage is collected once in many batches, and a column keeps all bytes of its batch in memory."""
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    kernel, batch = Kernel(scope_of(DEBEZIUM)), records_of(rendered(DEBEZIUM, 20))
+    kernel.audit(batch)
+    gc.disable()
+    try:
+        before = held_columns()
+        kernel.audit(batch)
+        assert sum(part.changes.num_rows for part in kernel.decode(batch)) == 20
+        assert held_columns() <= before
+    finally:
+        gc.enable()
+
+
+def held_columns():
+    return sum(type(one) is ColumnValues for one in gc.get_objects())
