@@ -89,7 +89,7 @@ def report_of(reference, tally):
 
 @pytest.mark.skipif(native_library() is None, reason="no native part was compiled here, or it is switched off")
 @pytest.mark.parametrize("reference", [DEBEZIUM, CANAL])
-def test_tables_that_take_turns_are_scanned(reference, monkeypatch):
+def test_tables_that_take_turns_are_scanned_with_foreign_messages_among_them(reference, monkeypatch):
     scanned = []
     lay_out = Scanner._lay_out
 
@@ -100,6 +100,7 @@ def test_tables_that_take_turns_are_scanned(reference, monkeypatch):
 
     monkeypatch.setattr(Scanner, "_lay_out", counted)
     values, kernel = messages(reference, 20, 60), Kernel(scope_of(reference))
+    values[::30] = [b'{"beat":1}'] * len(values[::30])
     kernel.audit(records_of(values))
     scanned.clear()
     kernel.audit(records_of(values))
