@@ -1,5 +1,6 @@
 """Topics of many tables that differ in their columns: each is read as if it were the only one, in any order and cut."""
 
+import gc
 import random
 import sys
 from dataclasses import replace
@@ -9,11 +10,12 @@ import pytest
 from mutations import Token, replaced, to_bytes
 from output_rows import records_of, unlike_columns
 from record_batches import batch_of
-from topics import CATALOGUE, renderer_of, scope_of
+from topics import CATALOGUE, rendered, renderer_of, scope_of
 from written_reports import build_report
 
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.native.native_library import native_library
 from cdc_contracts.registry.core.engine.native.scanning import Scanner
@@ -87,7 +89,7 @@ def report_of(reference, tally):
 
 @pytest.mark.skipif(native_library() is None, reason="no native part was compiled here, or it is switched off")
 @pytest.mark.parametrize("reference", [DEBEZIUM, CANAL])
-def test_tables_that_take_turns_are_scanned(reference, monkeypatch):
+def test_tables_that_take_turns_are_scanned_with_foreign_messages_among_them(reference, monkeypatch):
     scanned = []
     lay_out = Scanner._lay_out
 
@@ -98,6 +100,7 @@ def test_tables_that_take_turns_are_scanned(reference, monkeypatch):
 
     monkeypatch.setattr(Scanner, "_lay_out", counted)
     values, kernel = messages(reference, 12, 60), Kernel(scope_of(reference))
+    values[::30] = [b'{"beat":1}'] * len(values[::30])
     kernel.audit(records_of(values))
     scanned.clear()
     kernel.audit(records_of(values))
@@ -123,3 +126,23 @@ def test_many_tables_that_take_turns_cost_few_calls_of_functions():
         return calls
 
     assert count(30) - count(1) < 30 * 3_000
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_the_values_of_a_batch_are_freed_before_garbage_is_collected(native, monkeypatch):
+    """Garbage is collected once in many batches, and a column keeps all bytes of its batch in memory."""
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    kernel, batch = Kernel(scope_of(DEBEZIUM)), records_of(rendered(DEBEZIUM, 20))
+    kernel.audit(batch)
+    gc.disable()
+    try:
+        before = held_columns()
+        kernel.audit(batch)
+        assert sum(part.changes.num_rows for part in kernel.decode(batch)) == 20
+        assert held_columns() <= before
+    finally:
+        gc.enable()
+
+
+def held_columns():
+    return sum(type(one) is ColumnValues for one in gc.get_objects())

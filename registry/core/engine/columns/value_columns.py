@@ -60,19 +60,22 @@ class _ValueColumn:
 class Chunk:
     """The values of one column in one form: flags per row, and the indices of its texts among the batch's texts.
 
-    Without a value column the form accepts none of the values: to it all are null. `not_taken` are the kinds of values
-    that it does not accept.
+    `held` are the rows, of `total`, that have a value; None if all have. Without a value column the form accepts none
+    of the values: to it all are null. `not_taken` are the kinds of values that it does not accept. It does not refer
+    to its column: in a cycle, all values would stay in memory until garbage is collected.
     """
 
-    column: ColumnValues
-    value_column: _ValueColumn | None
-    offset: int
+    values: ParsedValues
+    held: NDArray[np.int64] | None
+    total: int
     not_taken: frozenset[str]
+    value_column: _ValueColumn | None = None
+    offset: int = 0
 
     @cached_property
     def kinds(self) -> NDArray[np.uint8] | None:
         """The flag of the kind of each value that the form does not accept; None if it accepts all kinds."""
-        return self.column.values.flag_kinds(self.not_taken) if self.not_taken else None
+        return self.values.flag_kinds(self.not_taken) if self.not_taken else None
 
     @property
     def flags(self) -> NDArray[np.uint8] | None:
@@ -91,16 +94,16 @@ class Chunk:
     @property
     def _read_flags(self) -> NDArray[np.uint8] | None:
         own = None if self.value_column is None else self.value_column.flags
-        part = None if own is None else own[self.offset : self.offset + len(self.column.values)]
+        part = None if own is None else own[self.offset : self.offset + len(self.values)]
         return part if part is not None and part.any() else None
 
     @property
     def places(self) -> NDArray[np.int64]:
         """The index of the text of each row; 0, the index of null, for a row without the column."""
         if self.value_column is None:
-            return np.zeros(self.column.total, np.int64)
+            return np.zeros(self.total, np.int64)
         base = self.value_column.base + self.offset
-        return self._spread(np.arange(base, base + len(self.column.values)), 0)
+        return self._spread(np.arange(base, base + len(self.values)), 0)
 
     @property
     def foreign(self) -> NDArray[np.bool_] | None:
@@ -108,10 +111,10 @@ class Chunk:
         return None if self.kinds is None else self._spread(self.kinds >= min(KIND_NAMES), nothing=False)
 
     def _spread(self, values: NDArray[Any], nothing: int) -> NDArray[Any]:
-        if self.column.held is None:
+        if self.held is None:
             return values
-        spread = np.full(self.column.total, nothing, values.dtype)
-        spread[self.column.held] = values
+        spread = np.full(self.total, nothing, values.dtype)
+        spread[self.held] = values
         return spread
 
 
@@ -137,7 +140,8 @@ class ColumnValues:
 
     def chunk_of(self, use: FormUse) -> Chunk:
         """Return its chunk in a form of some version, whether the form takes any of its values or none."""
-        return self.chunks.get(use) or Chunk(self, None, 0, frozenset(self.kinds) - use.form.wire)
+        not_taken = frozenset(self.kinds) - use.form.wire
+        return self.chunks.get(use) or Chunk(self.values, self.held, self.total, not_taken)
 
     @property
     def kinds(self) -> Collection[str]:
@@ -199,7 +203,7 @@ class ValueColumns:
             if value_column is None:
                 value_column = self._pools[use] = _ValueColumn(use)
             offset = value_column.add(column.values.of_wire(wire))
-            column.chunks[use] = Chunk(column, value_column, offset, kinds - wire)
+            column.chunks[use] = Chunk(column.values, column.held, total, kinds - wire, value_column, offset)
         return column
 
     def validate(self, *, texts: bool) -> None:

@@ -61,7 +61,7 @@ class ShapeGuess:
         def guess(value: bytes) -> RowShape | None:
             nonlocal latest, slice_
             start = value.find(value_flag)
-            if not value.startswith(slice_, start):
+            if not slice_ or not value.startswith(slice_, start):  # every value starts with that of one without a mark
                 slice_ = look(value)
                 latest = find(slice_)
             return latest
