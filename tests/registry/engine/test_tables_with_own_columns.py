@@ -2,10 +2,12 @@
 
 import gc
 import random
+import re
 import sys
 from dataclasses import replace
 from itertools import islice
 
+import numpy as np
 import pytest
 from mutations import Token, replaced, to_bytes
 from output_rows import records_of, unlike_columns
@@ -16,7 +18,12 @@ from written_reports import build_report
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
+from cdc_contracts.registry.core.engine.fast_validator import FastValidator
 from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
+from cdc_contracts.registry.core.engine.layouts.layout_parts import RowShape
+from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.native.native_library import native_library
 from cdc_contracts.registry.core.engine.native.scanning import Scanner
 from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
@@ -24,7 +31,7 @@ from cdc_contracts.registry.core.stats.tally import Tally
 
 REFERENCES = [version.reference for version in CATALOGUE.all_versions()]
 SETTINGS = ["off", "on", "eager"]
-DEBEZIUM, CANAL = "debezium/json@4", "oms-community/canal@2"
+DEBEZIUM, CANAL, MAXWELL = "debezium/json@4", "oms-community/canal@2", "maxwell/json@2"
 
 
 def table_of(number):
@@ -64,6 +71,36 @@ def test_each_table_is_read_as_the_reference_reads_it(reference, native, monkeyp
     if CATALOGUE.version(reference).meaning.transport == "json":
         values = [*with_unknown_ops(reference, values)]
     assert unlike_columns(scope_of(reference), values) == []
+
+
+DRIFTS = {
+    3: (rb'"ts":\d+', rb'"ts":1718000000000'),
+    5: (rb'"ts":\d+', rb'"ts":-1'),
+    7: (rb'"ts":\d+', rb'"ts":[1]'),
+    9: (rb"^{", rb'{"primary_key":["a",1],'),
+    11: (rb"^{", rb'{"unknown":1,'),
+}  # fmt: skip
+"""Times in another unit and before 1970, a list for a number, a list of other kinds, and an unknown member."""
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_what_drifts_in_the_envelope_is_told_of_the_messages_that_drift(native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    values = [re.sub(*DRIFTS.get(n % 13, (b"^", b"")), one) for n, one in enumerate(messages(MAXWELL, 5, 14))]
+    assert unlike_columns(scope_of(MAXWELL), values) == []
+
+
+def test_messages_that_only_the_reference_may_read_are_those_of_their_own_layout():
+    validator, shape = FastValidator(scope_of(MAXWELL)), RowShape((), [], has_types=False)
+    lists = [[b"[1]", b"[", b'["a"]'], [b"[2]"], [b"[", b'{"a":1}', b"["]]
+    layouts = [
+        DecodedBatch(shape, None, np.arange(len(each)), {"/primary_key": ParsedColumn(each, decoder_kinds.RAW)})
+        for each in lists
+    ]
+    codes = [part.keys[0].tolist() for part in validator._envelopes.read(layouts)]
+    assert [one.unfit for one in layouts] == [{1}, set(), {0, 2}]
+    assert codes[0][0] == codes[1][0]
+    assert len({codes[0][0], codes[0][2], codes[2][1]}) == 3
 
 
 @pytest.mark.one_in(2, any_subject=True)
