@@ -90,6 +90,14 @@ def test_what_drifts_in_the_envelope_is_told_of_the_messages_that_drift(native, 
     assert unlike_columns(scope_of(MAXWELL), values) == []
 
 
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize("reference", [CANAL, MAXWELL])
+def test_a_column_whose_values_no_form_takes_is_told_of_each_record(reference, native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    values = [re.sub(rb'"quantity":-?\d+', rb'"quantity":true', one) for one in rendered(reference, 16)]
+    assert unlike_columns(scope_of(reference), values) == []
+
+
 def test_messages_that_only_the_reference_may_read_are_those_of_their_own_layout():
     validator, shape = FastValidator(scope_of(MAXWELL)), RowShape((), [], has_types=False)
     lists = [[b"[1]", b"[", b'["a"]'], [b"[2]"], [b"[", b'{"a":1}', b"["]]
