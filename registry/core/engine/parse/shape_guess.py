@@ -16,7 +16,8 @@ from cdc_contracts.registry.core.engine.layouts.layout_parts import RowShape
 from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import TYPES_FIELD, LayoutPlan
 
-MOST_SHAPES: Final = 8_192
+MOST_SHAPES: Final = 4_096
+"""Each takes up to 300 KB with its layouts and the verdicts on its records."""
 _PEEK: Final = 3
 """The bytes behind an image's name that mostly tell whether it holds a row."""
 
