@@ -22,7 +22,8 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import SchemaId
 
-MOST_BYTES: Final = 16 * 1024 * 1024
+MOST_BYTES: Final = 24 * 1024 * 1024
+"""Messages of Debezium with both images, 2 KB each, are one part."""
 _SCHEMA_ID: Final = "_writer_schema_id"
 NO_ID: Final = -1
 """In place of the id of a value without a frame."""

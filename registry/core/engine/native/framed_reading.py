@@ -36,7 +36,7 @@ from cdc_contracts.registry.core.writer_schemas.writer_schemas import (
 )
 
 MOST_JSON: Final = 512 * 1024 * 1024
-"""The most JSON of the records of a batch, which has up to 16 MiB of them."""
+"""The most JSON of the records of a batch, which has up to 24 MiB of them."""
 
 
 class ReadValues(NamedTuple):
