@@ -34,7 +34,7 @@ def ranged_report(parts, places, fail_on="warning"):
         tally.merge(kernel.audit(part))
     report = build_report(
         tally, catalogue=CATALOGUE, contract=validation.declared, source={"kind": "kafka"}, spans={}, fail_on=fail_on,
-        versions=ranges,
+        validation=validation,
     )  # fmt: skip
     Draft202012Validator(report_schema()["properties"]["unproven"]).validate(report["unproven"])
     return report
