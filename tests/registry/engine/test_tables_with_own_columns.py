@@ -191,3 +191,15 @@ def test_the_values_of_a_batch_are_freed_before_garbage_is_collected(native, mon
 
 def held_columns():
     return sum(type(one) is ColumnValues for one in gc.get_objects())
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_names_that_another_subject_asks_for_are_told_apart_in_each_table(native, monkeypatch):
+    """Messages of a connector of MySQL are those of OMS if its name is OMS, and else of nobody."""
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    reference, source = "ticdc/debezium@1", ("payload", "source")
+    values = []
+    for number, value in enumerate(messages(reference, 3, 8)):
+        message = replaced(parse_message(value), (*source, "connector"), Token('"mysql"'))
+        values.append(to_bytes(replaced(message, (*source, "name"), Token('"OMS"' if number % 2 else '"cdc"'))))
+    assert unlike_columns(scope_of(reference), values) == []
