@@ -113,7 +113,7 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("    return required == node->c;\n", "    return 1;\n"),
         ("fits && scan->p == end", "fits"),
         ("end - start <= most_bytes", "end - start < most_bytes"),
-        ("patience + 4 * scan.record", "patience + 3 * scan.record"),
+        ("patience + MOST_OTHERS * scan.record", "patience + 3 * scan.record"),
         ("image++) rows[image] = before[image];\n            left", "image++) {}\n            left"),
         ("start > end || end > source.size", "start > end"),
         ("numbers[i] >= most", "numbers[i] > most"),

@@ -6,7 +6,7 @@ each layout, so members are not looked at layout by layout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -91,10 +91,12 @@ class EnvelopeReader:
         whole = self._read(joined)
         unfit = np.array(sorted(joined.unfit), np.int64)
         for decoded_batch, (begin, end) in zip(decoded_batches, pairwise(_bounds(decoded_batches)), strict=True):
-            cut = _cutter(begin, end)
             decoded_batch.unfit.update((unfit[(unfit >= begin) & (unfit < end)] - begin).tolist())
             codes, keys = whole.keys
-            yield EnvelopePart(cut(whole.flags), cut(whole.asked_flags), (codes[begin:end], keys))
+            flags, asked = (
+                [(flag, mask[begin:end]) for flag, mask in each] for each in (whole.flags, whole.asked_flags)
+            )
+            yield EnvelopePart(flags, asked, (codes[begin:end], keys))
 
 
 def _join(decoded_batches: Sequence[DecodedBatch]) -> DecodedBatch:
@@ -108,7 +110,3 @@ def _join(decoded_batches: Sequence[DecodedBatch]) -> DecodedBatch:
 
 def _bounds(decoded_batches: Sequence[DecodedBatch]) -> Iterator[int]:
     return accumulate(map(len, decoded_batches), initial=0)
-
-
-def _cutter(begin: int, end: int) -> Callable[[Sequence[MarkedFlag]], list[MarkedFlag]]:
-    return lambda flags: [(flag, mask[begin:end]) for flag, mask in flags]

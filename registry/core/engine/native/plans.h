@@ -5,6 +5,7 @@
 #include "buffers.h"
 
 #define ANY_IMAGE (-1)
+#define MOST_OTHERS 4 /* messages of other shapes for each that is taken, before a scan of all messages gives up */
 
 enum node_type { IS_OBJECT = 0, IS_LEAF = 1, IS_IMAGE = 2, IS_LITERAL = 3 };
 

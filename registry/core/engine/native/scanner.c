@@ -207,7 +207,7 @@ static int are_messages(Buffer source, Buffer offset_buffer, Buffer number_buffe
 /* Scans the messages of some numbers (positions in `offsets`) one after the other; `taken` gets the numbers of those
  * that follow the plan, in their order, and `left` those of the others. Returns how many were taken; -1 where the rows
  * are more than `row_capacity`; then all has to be done again. Gives up where most do not fit: where more
- * than `patience` and four times those that were taken are left. Messages in `index`, which may be NULL, are not scanned
+ * than `patience` and MOST_OTHERS times those that were taken are left. Messages in `index`, which may be NULL, are not scanned
  * if their entries follow the plan; `row_names` gets the names of records then.
  */
 int64_t cdc_scan(Plan *plan, Buffer source, Buffer offset_buffer, Buffer number_buffer, int64_t most_bytes,
@@ -234,7 +234,7 @@ int64_t cdc_scan(Plan *plan, Buffer source, Buffer offset_buffer, Buffer number_
     memset(plan->seen, 0, (size_t)plan->members * sizeof(uint64_t));
     memset(plan->latest, 0, (size_t)plan->nodes * sizeof(uint64_t)); /* they point into the buffer of another batch */
     for (int32_t image = 0; image < plan->images; image++) rows[image] = 0;
-    for (; i < count && refused <= patience + 4 * scan.record; i++) {
+    for (; i < count && refused <= patience + MOST_OTHERS * scan.record; i++) {
         int64_t number = numbers[i];
         const uint8_t *start = data + offsets[number], *end = data + offsets[number + 1];
         int fits = 0;

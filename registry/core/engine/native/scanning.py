@@ -39,8 +39,6 @@ Numbers = NDArray[np.int64]
 _MOST_PLANS: Final = 1_024
 _MOST_TRIED: Final = 8
 """Shapes looked for in all messages of a batch."""
-_FREQUENT: Final = 4
-"""A shape is looked for in all messages where at most so many times as many are of other shapes."""
 _LEAST_GUESSED: Final = 8
 """Fewer messages that look alike are not worth a scan."""
 _PATIENCE: Final = 256
@@ -109,43 +107,41 @@ class Scanner:
         for shape in recent:
             if len(numbers) < self._least:
                 break
-            before = len(found)
-            numbers = self._scan_into(found, shape, values, numbers, self._least)
-            if len(found) == before:
+            batches, numbers = self._scan(shape, values, numbers, self._least)
+            found += batches
+            if not batches:
                 self._recent.remove(shape)
         return found, numbers
 
     def scan_for(self, shape: RowShape, values: MessageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
         """Return the messages of one shape, which is remembered if there are any, and the numbers of the others."""
-        found: list[DecodedBatch] = []
         free = free_names(self._plan, shape)
-        known = any(one is shape or (free and _take_the_same(one, shape)) for one in self._recent)
-        if not known and len(numbers) >= self._least:
-            numbers = self._scan_into(found, shape, values, numbers, self._least)
-            if found:
-                self._remember(shape)
-        return found, numbers
+        if any(one is shape or (free and _take_the_same(one, shape)) for one in self._recent):
+            return [], numbers
+        found, left = self._scan(shape, values, numbers, self._least)
+        if found:
+            self._remember(shape)
+        return found, left
 
     def scan_guessed(
         self, shape: RowShape, values: MessageValues, numbers: Numbers
     ) -> tuple[list[DecodedBatch], Numbers]:
         """Return the messages with a shape that all of some messages look to have, and the numbers of the others."""
-        found: list[DecodedBatch] = []
-        least = min(self._least, _LEAST_GUESSED)
-        if len(numbers) >= least:
-            numbers = self._scan_into(found, shape, values, numbers, least)
-        if found and len(values) <= self._patience + _FREQUENT * len(found[0]) and shape not in self._recent:
+        found, left = self._scan(shape, values, numbers, min(self._least, _LEAST_GUESSED))
+        taken = len(numbers) - len(left)
+        if found and shape not in self._recent and self._is_frequent(taken, len(values) - taken):
             self._remember(shape)
-        return found, numbers
+        return found, left
 
     def _remember(self, shape: RowShape) -> None:
         self._recent.insert(0, shape)
         del self._recent[_MOST_TRIED:]
 
-    def _scan_into(
-        self, found: list[DecodedBatch], shape: RowShape, values: MessageValues, numbers: Numbers, least: int
-    ) -> Numbers:
-        plan = self._compiled(shape)
+    def _scan(
+        self, shape: RowShape, values: MessageValues, numbers: Numbers, least: int
+    ) -> tuple[list[DecodedBatch], Numbers]:
+        """Return the messages with a shape as a batch, if there are enough of them, and the numbers of the others."""
+        plan = self._compiled(shape) if len(numbers) >= least else None
         result = None if plan is None else self._run(plan, values, numbers)
         batch = None
         if plan is not None and result is not None and self._is_worth(result, least):
@@ -157,14 +153,15 @@ class Scanner:
                 if result is not None and self._is_worth(result, least):
                     batch = self._lay_out(shape, plan, result, values.array)
                     result = replace(result, left=np.sort(np.concatenate([result.left, apart])))
-        if batch is None or result is None:
-            return numbers
-        found.append(batch)
-        return result.left
+        return ([], numbers) if batch is None or result is None else ([batch], result.left)
 
     def _is_worth(self, result: _Found, least: int) -> bool:
         """Return whether enough messages were taken; where the scan gave up, those of a shape are guessed."""
-        return len(result.taken) >= least and len(result.left) <= self._patience + _FREQUENT * len(result.taken)
+        return len(result.taken) >= least and self._is_frequent(len(result.taken), len(result.left))
+
+    def _is_frequent(self, taken: int, others: int) -> bool:
+        """Return whether a scan of all messages would not give up, if so many have a shape and the others do not."""
+        return others <= self._patience + int(self._library.constants["MOST_OTHERS"]) * taken
 
     def _compiled(self, shape: RowShape) -> _CompiledPlan | None:
         known = self._plans.get(shape.key)
