@@ -15,7 +15,7 @@ from cdc_contracts.api.results import AuditReport
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.similar_names import similar_names
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts
-from cdc_contracts.registry.core.engine.kernel import Kernel, paced
+from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA, CONTROL_SCHEMA, QUARANTINE_SCHEMA
 from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
 from cdc_contracts.registry.core.report.report_model import ReportSource
@@ -83,7 +83,7 @@ class BatchValidator:
         """Return the report of messages. Raises UsageError as `read_batches`."""
         tally = Tally()
         with self._lock:
-            for records in paced(self._read(messages)):
+            for records in self._kernel.gather(self._read(messages)):
                 tally.merge(self._kernel.audit(records, ceiling=tally.chains.ceiling))
         report = build_report(
             tally,
@@ -98,7 +98,7 @@ class BatchValidator:
         tally, observed, statements = Tally(), ObservedColumns(), set[DdlStatement]()
         outputs: list[tuple[pa.RecordBatch, ...]] = []
         with self._lock:
-            for records in paced(self._read(messages)):
+            for records in self._kernel.gather(self._read(messages)):
                 for written in self._kernel.decode(records, ceiling=tally.chains.ceiling):
                     tally.merge(written.tally)
                     observed.merge(written.observed)

@@ -12,7 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from cdc_contracts.registry.core.contract.table_families import TableFamilies
-from cdc_contracts.registry.core.engine.kernel import Kernel, Written, paced
+from cdc_contracts.registry.core.engine.kernel import Kernel, Written
 from cdc_contracts.registry.core.records.output_schemas import (
     CHANGES_SCHEMA,
     CONTROL_SCHEMA,
@@ -114,7 +114,7 @@ def _decode(batches: Iterable[pa.RecordBatch], kernel: Kernel, plan: DecodePlan,
     writers = {name: TableWriter(plan.place, name, schema, attempt) for name, schema in _SCHEMAS.items()}
     tables = _provisional_tables(result, kernel, plan, attempt)
     try:
-        for records in paced(batches):
+        for records in kernel.gather(batches):
             for written in kernel.decode(records, ceiling=result.tally.chains.ceiling):
                 _note(result, written, kernel.validation.reading_options.families)
                 if watch is not None:
@@ -158,7 +158,7 @@ def retype_work(spec: ScopeSpec, place: SinkPlace, layouts: Layouts, above: str 
         families = kernel.validation.reading_options.families
         files = TypedFiles(place, known.__getitem__, above or TABLES, f"{attempt_name()}-1", families=families)
         try:
-            for records in paced(batches):
+            for records in kernel.gather(batches):
                 for written in kernel.decode(records):
                     files.add(written.rows.source, known.keys())
             write = files.close()
@@ -176,7 +176,7 @@ def rows_work(spec: ScopeSpec, table: str) -> Work:
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         kernel = open_kernel(opened)
-        for records in paced(batches):
+        for records in kernel.gather(batches):
             for written in kernel.decode(records):
                 yield getattr(written, table)
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from cdc_contracts.registry.core.contract.bundle import Bundle, bundle
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.contract.version_ranges import VersionRanges
-from cdc_contracts.registry.core.engine.kernel import Kernel, paced
+from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.stats.slice_shares import Slices, count_slices
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.described_contexts import open_again
@@ -76,7 +76,7 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None, slices: Slices | Non
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         kernel = open_kernel(opened)
         tally = Tally()
-        for records in paced(batches):
+        for records in kernel.gather(batches):
             found = kernel.audit(records, ceiling=tally.chains.ceiling)
             if slices is not None:
                 count_slices(found, slices)

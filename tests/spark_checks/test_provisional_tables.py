@@ -10,6 +10,7 @@ from topics import rendered, scope_of
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.engines.local_engine import LocalEngine
 from cdc_contracts.spark_checks.inputs.file_inputs import read_files
@@ -197,12 +198,12 @@ def test_a_table_whose_layout_changes_after_its_first_rows_were_typed_is_typed_a
 ):
     monkeypatch.setattr(provisional_tables, "FIRST_BYTES", 0)
     monkeypatch.setattr(typed_files, "_ENOUGH_BYTES", 0)
-    monkeypatch.setattr(decode_tasks, "paced", one_by_one)
+    monkeypatch.setattr(Kernel, "gather", one_by_one)
     both(decode, [[change("a", ORDERS), change("b", ORDERS), change("a", later), change("a", ORDERS)]])
     assert [sorted(name.table for name in names) for names in retyped[1:]] == [["a"]]
 
 
-def one_by_one(batches):
+def one_by_one(_kernel, batches):
     for batch in batches:
         for place in range(batch.num_rows):
             yield batch.slice(place, 1)
@@ -249,7 +250,7 @@ def test_whatever_comes_in_whatever_order_and_however_it_is_cut(decode, monkeypa
     monkeypatch.setattr(typed_files, "WAITING_BYTES", draw.choice([3_000, 10**8]))
     monkeypatch.setattr(typed_files, "MOST_OPEN", draw.choice([1, 3, 200]))
     if draw.random() < 0.5:
-        monkeypatch.setattr(decode_tasks, "paced", one_by_one)
+        monkeypatch.setattr(Kernel, "gather", one_by_one)
     runs = []
     for _ in range(draw.choice([1, 2])):
         messages = []

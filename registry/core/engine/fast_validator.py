@@ -101,6 +101,11 @@ class FastValidator:
     def _tables_of(self, decoded_batch: DecodedBatch) -> BatchTables:
         return BatchTables(decoded_batch, self._validators[-1].meaning, self.validation.reading_options.table)
 
+    @property
+    def known_shapes(self) -> int:
+        """How many shapes of messages the last batch shared with batches before it."""
+        return 0 if self._sorter is None else self._sorter.known_shapes
+
     def validate(
         self, given: Sequence[bytes | None], keys: pa.BinaryArray | None = None, *, texts: bool
     ) -> BatchResult:

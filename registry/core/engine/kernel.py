@@ -27,6 +27,7 @@ from cdc_contracts.registry.core.engine.group.opened_batches import open_wrapped
 from cdc_contracts.registry.core.engine.write.decoded_rows import DecodedRows
 from cdc_contracts.registry.core.engine.write.output_writers import decode_rows, write_control, write_quarantine
 from cdc_contracts.registry.core.engine.write.row_columns import observe_columns
+from cdc_contracts.registry.core.records.batch_sizes import BatchSize, gather
 from cdc_contracts.registry.core.records.record_batches import Batch, cut
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.row_changes import HIGHEST
@@ -90,6 +91,25 @@ class Kernel:
         self._several = len(validation.validated) > 1 and not validation.left_open
         self.orders_by_subject = orders_by_subject_of(validation)
 
+    def gather(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield batches as they are best given to this kernel, with the garbage collector on only between some."""
+        with put_off_collection():
+            for number, records in enumerate(gather(batches, lambda: self.batch_size), 1):
+                yield records
+                if number % _COLLECT_EVERY == 0:
+                    gc.collect()
+
+    @property
+    def known_shapes(self) -> int:
+        """How many shapes of messages the last batch shared with batches before it."""
+        kernels = [*self._declared.values(), *self._other_subjects, *self._control_subjects]
+        return max([self._validator.known_shapes, *(kernel.known_shapes for kernel in kernels)])
+
+    @property
+    def batch_size(self) -> BatchSize:
+        """How many messages are best validated at once, after those of the last batch."""
+        return BatchSize.of_shapes(self.known_shapes)
+
     def audit(self, records: pa.RecordBatch, *, ceiling: int = HIGHEST) -> Tally:
         """Return the tally of the records.
 
@@ -105,7 +125,7 @@ class Kernel:
     def _tallies(self, records: pa.RecordBatch, ceiling: int) -> Iterator[Tally]:
         """Yield the tallies of parts of the records."""
         selection, wrapping = self.validation.reading_options.selection, self.validation.reading_options.wrapping
-        for batch in cut(records):
+        for batch in cut(records, self.batch_size):
             if wrapping is not None:
                 batch, *closed = open_wrapped(batch, wrapping)  # noqa: PLW2901  what it holds
                 for part, batch_result in closed:
@@ -120,7 +140,7 @@ class Kernel:
 
     def decode(self, records: pa.RecordBatch, *, ceiling: int = HIGHEST) -> Iterator[Written]:
         """Yield the tally and the rows of the records, in parts of bounded size; `ceiling` is that of `audit`."""
-        for batch in cut(records):
+        for batch in cut(records, self.batch_size):
             with put_off_collection():
                 parts = list(self._parts(batch, texts=True))
                 rows = _join_rows([decode_rows(batch_result, part) for part, batch_result in parts])
@@ -132,12 +152,12 @@ class Kernel:
 
     def batch_results(self, records: pa.RecordBatch) -> Iterator[tuple[Batch, BatchResult]]:
         """Yield the parts of a record batch with all their verdicts."""
-        for batch in cut(records):
+        for batch in cut(records, self.batch_size):
             yield from self._parts(batch, texts=True)
 
     def check(self, records: pa.RecordBatch) -> Iterator[tuple[Sequence[tuple[Batch, BatchResult]], Tally]]:
         """Yield the parts of a record batch with all their verdicts, and their tally as an audit has it."""
-        for batch in cut(records):
+        for batch in cut(records, self.batch_size):
             with put_off_collection():
                 parts = list(self._parts(batch, texts=True))
                 tally = self._count(parts)
@@ -233,12 +253,3 @@ def _in_order(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     order = [name for name in ("topic", "partition", "offset", "row_index") if name in parts[0].schema.names]
     table = pa.Table.from_batches(parts).sort_by([(name, "ascending") for name in order]).combine_chunks()
     return table.to_batches()[0] if table.num_rows else parts[0]
-
-
-def paced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield batches with the garbage collector disabled, except for an occasional pass."""
-    with put_off_collection():
-        for number, records in enumerate(batches, 1):
-            yield records
-            if number % _COLLECT_EVERY == 0:
-                gc.collect()

@@ -9,13 +9,14 @@ from typing import Final, Protocol, TypeVar
 
 import pyarrow as pa
 
-from cdc_contracts.registry.core.engine.kernel import Kernel, paced
+from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.stats.slice_shares import Slices, count_slices
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
 _STEP_SECONDS: Final = 0.25
 _LEAST_STEP: Final = 256
+"""Messages of each shape of the last step."""
 _T = TypeVar("_T")
 
 
@@ -49,11 +50,12 @@ def audit_in_steps(
 
     With the `slices` of a sample it has counts for each.
     """
-    kernel, total, step = Kernel(validation), Tally(), _LEAST_STEP
-    for records in paced(batches):
+    kernel, total, step, least = Kernel(validation), Tally(), _LEAST_STEP, 0
+    for records in kernel.gather(batches):
         done = 0
         while control.reason is None and done < records.num_rows:
-            part, began = records.slice(done, step), time.monotonic()
+            rest = records.num_rows - done
+            part, began = records.slice(done, rest if rest < step + least else step), time.monotonic()
             tally = control.attempt(partial(kernel.audit, part))
             if tally is None:
                 return total, False
@@ -63,7 +65,9 @@ def audit_in_steps(
                 watch.add(tally)
             total.merge(tally)
             done += part.num_rows
-            step = max(_LEAST_STEP, int(part.num_rows * _STEP_SECONDS / max(time.monotonic() - began, 1e-6)))
+            # A shape costs as much in few messages as in many: shorter steps would take longer, and so become shorter.
+            least = _LEAST_STEP * max(1, kernel.known_shapes)
+            step = max(least, int(part.num_rows * _STEP_SECONDS / max(time.monotonic() - began, 1e-6)))
         if done < records.num_rows or control.reason is not None:
             return total, False
     return total, True

@@ -15,15 +15,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.common.named_tuples import make_all
-from cdc_contracts.registry.core.records.file_plans import BATCH_ROWS
+from cdc_contracts.registry.core.records.batch_sizes import SIZE_OF_FEW, BatchSize
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.records.output_schemas import HEADERS_TYPE, INSTANT
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import SchemaId
 
-MOST_BYTES: Final = 24 * 1024 * 1024
-"""Messages of Debezium with both images, 2 KB each, are one part."""
 _SCHEMA_ID: Final = "_writer_schema_id"
 NO_ID: Final = -1
 """In place of the id of a value without a frame."""
@@ -213,19 +211,19 @@ def split_by_code(codes: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.in
 NO_TIMESTAMP: Final = -(2**63)
 
 
-def cut(records: pa.RecordBatch) -> Iterator[Batch]:
-    """Yield a record batch in parts small enough to hold their texts: by count and by bytes of values."""
+def cut(records: pa.RecordBatch, size: BatchSize = SIZE_OF_FEW) -> Iterator[Batch]:
+    """Yield a record batch in parts of a size at most, small enough to hold their texts."""
     total, start = records.num_rows, 0
-    if total <= BATCH_ROWS and records.column("value").nbytes <= MOST_BYTES:
+    if size.holds([records]):
         if total:
             yield Batch(records)
         return
-    even = -(-total // max(1, -(-total // BATCH_ROWS)))
+    even = -(-total // max(1, -(-total // size.rows)))
     lengths = pc.fill_null(pc.binary_length(records.column("value")), 0).to_numpy(zero_copy_only=False)
     reach: NDArray[Any] = np.cumsum(lengths, dtype=np.int64)
     while start < total:
         before = int(reach[start - 1]) if start else 0
-        stop = int(np.searchsorted(reach, before + MOST_BYTES, side="right"))
+        stop = int(np.searchsorted(reach, before + size.bytes, side="right"))
         stop = max(start + 1, min(stop, start + even, total))
         yield Batch(records.slice(start, stop - start))
         start = stop

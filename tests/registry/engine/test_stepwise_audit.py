@@ -6,7 +6,8 @@ from topics import rendered, scope_of
 
 from cdc_contracts.registry.core.engine.stepwise_audit import audit_in_steps
 
-SENT = 2_000
+SENT = 12_000
+"""In two batches too long to be joined."""
 
 
 class Steps:
@@ -37,7 +38,7 @@ def read_by(tally):
 
 
 def batches():
-    values = rendered("dts/canal@2", SENT)
+    values = rendered("dts/canal@2", SENT // 6) * 6
     half = SENT // 2
     return [batch_of_values(values[:half]), batch_of_values(values[half:], start=half)]
 
@@ -63,3 +64,17 @@ def test_a_run_that_is_to_end_has_counted_what_its_finished_steps_read(steps, wi
 def test_without_records_nothing_is_left_to_validate():
     tally, whole = audit_in_steps([], scope_of("dts/canal@2"), None, Steps(0, within=False))
     assert (read_by(tally), whole) == (0, True)
+
+
+@pytest.mark.parametrize("tables", [1, 40])
+def test_the_steps_of_many_tables_are_long_enough_for_messages_of_each(tables):
+    """Short ones would cost as much as long ones, and be made shorter for it."""
+    line = rendered("dts/canal@2", 1)[0]
+    values = [
+        line.replace(b'"table":"orders"', b'"table":"t%d"' % n).replace(b"photo", b"own_%d" % n) for n in range(tables)
+    ]
+    assert len(set(values)) == tables
+    steps = Steps(SENT, within=False)
+    tally, _ = audit_in_steps([batch_of_values((values * 10_240)[:10_240])], scope_of("dts/canal@2"), None, steps)
+    assert read_by(tally) == 10_240
+    assert steps.done <= 3 or tables == 1

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from mutations import Token, replaced, to_bytes
 from output_rows import records_of, unlike_columns
-from record_batches import batch_of
+from record_batches import batch_of, batch_of_values
 from topics import CATALOGUE, rendered, renderer_of, scope_of
 from written_reports import build_report
 
@@ -203,3 +203,18 @@ def test_names_that_another_subject_asks_for_are_told_apart_in_each_table(native
         message = replaced(parse_message(value), (*source, "connector"), Token('"mysql"'))
         values.append(to_bytes(replaced(message, (*source, "name"), Token('"OMS"' if number % 2 else '"cdc"'))))
     assert unlike_columns(scope_of(reference), values) == []
+
+
+@pytest.mark.parametrize("native", SETTINGS)
+def test_shapes_that_come_again_are_told_from_those_that_come_once(native, monkeypatch):
+    """Larger batches pay for the first; of the others they would only hold more."""
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    again, once = Kernel(scope_of(CANAL)), Kernel(scope_of(CANAL))
+    values = messages(CANAL, 12, 30)
+    found = []
+    for cut in range(3):
+        again.audit(batch_of_values(values[cut * 120 : cut * 120 + 120]))
+        once.audit(batch_of_values([value.replace(b"own_", b"of_%d_" % cut) for value in values[:120]]))
+        found.append((again.known_shapes, once.known_shapes))
+    assert found == [(0, 0), (12, 0), (12, 0)]
+    assert again.batch_size.rows > once.batch_size.rows

@@ -158,7 +158,7 @@ class RowShape:
     `has_types` if the messages say types of columns, though perhaps not of all. `listed` if a table contract lists
     their table: it may say anything of it, so that a verdict depends on the name.
     `strict` requires every column in full images; `loose` accepts any subset, and whatever else was learnt from
-    messages that the strict layout rejected.
+    messages that the strict layout rejected. `met` once a batch had messages of the shape.
     """
 
     key: tuple[Any, ...]
@@ -170,6 +170,7 @@ class RowShape:
     built_for: int = -1
     refusals: int = 0
     learned_fields: int = 0
+    met: bool = False
 
     @cached_property
     def by_name(self) -> dict[str, int]:

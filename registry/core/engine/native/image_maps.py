@@ -78,8 +78,14 @@ def write_maps(
     known: dict[str, int] = {}
     held, make_block = [], library.structures["Block"]
     given = (make_block * max(1, len(blocks)))()
-    for number, block in enumerate(blocks):
-        if block is not None:
+    # Rows of one table are of few of the blocks that those of all tables have.
+    used = np.zeros(len(blocks), np.bool_)
+    used[block_of[order]] = True
+    for number in np.flatnonzero(used).tolist():
+        block = blocks[number]
+        if block is None:
+            used[number] = False
+        else:
             ids = np.array([known.setdefault(name, len(known)) for name in block.names], np.int64)
             places, present = np.ascontiguousarray(block.places), block.present
             present = None if present is None else np.ascontiguousarray(present)
@@ -99,8 +105,8 @@ def write_maps(
     )
     valid = np.zeros((entries + 7) // 8, np.uint8)
     library.cdc_write_images(*common, begins, *keys, *items, valid)
-    without = np.array([block is None for block in blocks], np.bool_)
-    missing = np.append(without[block_of[order]], False) if without.any() else None
+    held_by = used[block_of[order]]
+    missing = None if held_by.all() else np.append(~held_by, False)
     return pa.MapArray.from_arrays(
         pa.array(begins, mask=missing),
         pa.StringArray.from_buffers(entries, *keys),

@@ -35,7 +35,12 @@ class SortedBatch:
 
 
 class BatchSorter:
-    """Sorts the messages of batches by layout; every message is in exactly one group."""
+    """Sorts the messages of batches by layout; every message is in exactly one group.
+
+    `known_shapes` are the shapes that the last batch shared with batches before it.
+    """
+
+    known_shapes: int = 0
 
     def __init__(self, parser: Parser, scanner: Scanner) -> None:
         self._parser, self._scanner = parser, scanner
@@ -55,6 +60,10 @@ class BatchSorter:
         result.decoded_batches += [
             lay_out(shape, layout, numbers, records) for layout, (shape, numbers, records) in parsed.groups.items()
         ]
+        shapes = {id(one.shape): one.shape for one in result.decoded_batches}.values()
+        self.known_shapes = sum(shape.met for shape in shapes)
+        for shape in shapes:
+            shape.met = True
         return result
 
     def _scan(self, values: MessageValues, numbers: Numbers, parsed: Sorted, result: SortedBatch) -> Numbers:

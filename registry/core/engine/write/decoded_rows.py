@@ -51,7 +51,9 @@ class DecodedImages:
 
     def as_maps(self) -> dict[str, pa.Array]:
         """Return the images and the types as the columns of `changes/`."""
-        types = pa.array(list(self.types), CHANGES_SCHEMA.field("column_types").type).take(pa.array(self.group_of))
+        groups, places = np.unique(self.group_of, return_inverse=True)
+        found = pa.array([self.types[group] for group in groups.tolist()], CHANGES_SCHEMA.field("column_types").type)
+        types = found.take(pa.array(places))
         return {"before": self.before.as_maps(), "after": self.after.as_maps(), "column_types": types}
 
 

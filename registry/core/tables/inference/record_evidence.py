@@ -11,7 +11,7 @@ from cdc_contracts.registry.core.common.garbage_collection import put_off_collec
 from cdc_contracts.registry.core.engine.count.table_exclusion import exclude
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, GroupResult, RecordGroup
 from cdc_contracts.registry.core.engine.group.opened_batches import open_wrapped
-from cdc_contracts.registry.core.engine.kernel import Kernel, paced
+from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.write.output_writers import decode_rows
 from cdc_contracts.registry.core.engine.write.row_columns import observe_columns, table_of
 from cdc_contracts.registry.core.message.reading import Reading
@@ -31,7 +31,7 @@ def infer_batches(
 ) -> InferenceEvidence:
     """Return the evidence of the rows in batches; before each batch, whether the run has ended is checked."""
     total = InferenceEvidence()
-    for records in paced(batches):
+    for records in kernel.gather(batches):
         if is_ended():
             break
         total.merge(collect_evidence(kernel, records))
