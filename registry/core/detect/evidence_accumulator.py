@@ -53,6 +53,7 @@ from cdc_contracts.registry.core.values import Number
 
 _WHOLE: Final = "the after image of one change of a row is the before image of the next"
 _SAMPLES: Final = 20
+_BYTES_OF_VALUE: Final = 20
 _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
@@ -69,6 +70,7 @@ class VersionRefusal:
 class EvidenceAccumulator:
     """The evidence of the messages so far.
 
+    `values` counts the values of columns that versions read from them, each of which takes its time.
     `senders` counts messages by their possible senders, `takers` by the contracts that accept them, also those that row
     changes refute. `differing` counts for two versions the messages with rows that
     both accept and read differently, `unlike_controls` those without rows, `parted` for a subject the messages that
@@ -78,6 +80,7 @@ class EvidenceAccumulator:
     catalogue: Catalogue
     reading_options: ReadingOptions
     messages: int = 0
+    values: int = 0
     senders: Counter[WeighedMessages] = field(default_factory=Counter)
     takers: Counter[WeighedMessages] = field(default_factory=Counter)
     first: dict[WeighedMessages, RecordPlace] = field(default_factory=dict)
@@ -106,6 +109,7 @@ class EvidenceAccumulator:
         """Add one message."""
         message_evidence = self.validators.add(place, value)
         self.messages += 1
+        self.values += message_evidence.values if message_evidence.fits else len(value) // _BYTES_OF_VALUE
         senders = WeighedMessages(
             tuple(message_evidence.fits), message_evidence.may_be, message_evidence.marked, message_evidence.hosts
         )
@@ -116,7 +120,7 @@ class EvidenceAccumulator:
             for side, version in taken_for(message_evidence, relative):
                 self.votes.cast(side, version, MARK, f"what only {relative.name} writes", place)
         self._repeats.take(message_evidence, value)
-        for order in self._orders.values():
+        for order in self._orders.values() if message_evidence.whole else ():
             order.follow(message_evidence)
         if any(entry.column_form for version in message_evidence.fits for entry in version.meaning.version_evidence):
             self._columns.take(message_evidence)

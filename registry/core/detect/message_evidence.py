@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.findings import ERROR, INFO, Finding
 from cdc_contracts.registry.core.common.json_messages import Unreadable
+from cdc_contracts.registry.core.common.pointers import follow, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.detect.relatives import Relative, read_relatives
@@ -15,6 +17,7 @@ from cdc_contracts.registry.core.message.framed_values import FrameReading, fram
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, VersionVerdict
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import frame_of
 
+_MOST_ROWS: Final = 50
 _SAID_OR_NOT: Final = frozenset({"transaction", "position", "event_time", "event_time_text", "process_time", "tenant"})
 
 
@@ -28,7 +31,7 @@ class RecordPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class MessageEvidence:
-    """The evidence of one message.
+    """The evidence of one message, of its first rows if it has many: then it is not `whole`.
 
     `fits` has the versions whose discriminators hold and that find no error, `refused` the first error of other
     versions whose discriminators hold; `may_be` and `marked` name relatives outside the catalogue. `shown` names all
@@ -46,6 +49,13 @@ class MessageEvidence:
     proven: tuple[Relative, ...] = ()
     hosts: tuple[Version, ...] = ()
     """Versions of other subjects among whose messages it may stand, as it fits a subject without a row."""
+    whole: bool = True
+
+    @property
+    def values(self) -> int:
+        """How many values of columns the versions that it fits read from it."""
+        changes = (change for verdict in self.fits.values() for change in verdict.changes)
+        return sum(len(image) for change in changes for image in (change.before, change.after) if image is not None)
 
     def shown_for(self, relative: Relative) -> tuple[Version | Relative, ...]:
         """Return whom it is evidence for that a message shows a relative: contracts that describe it, else itself."""
@@ -107,10 +117,13 @@ class CatalogueValidators:
             found = _open(self._binary, value)
         fits: dict[Version, VersionVerdict] = {}
         refused: dict[Version, Finding] = {}
+        whole = True
         for validator, message in found:
             if not validator.claims(message):
                 continue
-            version_verdict = validator.validate(message)
+            first_rows = _first_rows(message, validator.meaning.images.pointers())
+            whole = whole and first_rows is message
+            version_verdict = validator.validate(first_rows)
             if version_verdict.fits:
                 fits[validator.version] = version_verdict
             else:
@@ -126,7 +139,22 @@ class CatalogueValidators:
             version for version in (self._hosts if subjects else ())
             if version not in {*fits, *refused} and subjects & {*version.meaning.control_of}
         )  # fmt: skip
-        return MessageEvidence(place, message, fits, refused, may_be, marked, shown, proven, hosts)
+        return MessageEvidence(place, message, fits, refused, may_be, marked, shown, proven, hosts, whole)
+
+
+def _first_rows(message: dict[str, Any], images: Sequence[str]) -> dict[str, Any]:
+    """Return a message with the first rows of its images, itself if it has no more: many rows say little more."""
+    for at in images:
+        parts = split_pointer(at)
+        rows = follow(message, parts)
+        if isinstance(rows, list) and len(rows) > _MOST_ROWS:
+            *above, last = parts
+            message = holder = copy(message)
+            for name in above:
+                holder[name] = copy(holder[name])
+                holder = holder[name]
+            holder[last] = rows[:_MOST_ROWS]
+    return message
 
 
 def _group_by_reading(validators: Sequence[ReferenceValidator]) -> list[list[list[ReferenceValidator]]]:

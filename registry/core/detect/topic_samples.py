@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 ENOUGH: Final = 2_000
 """The default number of messages to read, which takes a second or two."""
+_FREE_VALUES: Final = 100_000
+_VALUES_EACH: Final = 250
+"""Values of columns for each message of a sample: 20 columns with both images, read by several versions, are fewer."""
 
 
 def sample_files(
@@ -99,14 +102,20 @@ def add_batches(
 ) -> None:
     """Add the messages of some batches to an accumulator, up to a number; records without a value are skipped.
 
+    Of messages with many columns or rows some are skipped, evenly from the first to the last: a sample of them takes a
+    few times as long as one of others, and not hundreds of times.
     Values are unwrapped as the reading options say, and stand behind the frames of their headers where schemas are
     given; a value without this wrapping, or whose headers cannot be read, is of no contract.
     """
     options = accumulator.reading_options
+    most_values = accumulator.values + _FREE_VALUES
     for batch in batches:
         for topic, partition, offset, value, frame in _coordinates(batch, framed=options.schemas is not None):
             if accumulator.messages == most:
                 return
+            most_values += _VALUES_EACH
+            if accumulator.values > most_values:
+                continue
             place = RecordPlace(topic, partition, offset)
             try:
                 message = value if options.wrapping is None else unwrap(value, options.wrapping)
