@@ -30,7 +30,7 @@ def breaks(reading: Reading) -> Iterator[Edits]:
 
 RULE = DriftRule(
     name="event-time-whole-seconds", severity=INFO,
-    says="The event time is in whole seconds, although its unit is milliseconds.",
+    says="The event time is in milliseconds, of which the documents show whole seconds only.",
     action="Nothing: newer producers write milliseconds.",
     good='"es": 1609344671000', bad='"es": 1609344671123',
     check=check, reads=lambda meaning: Reads(seconds=places_at(meaning.envelope.event_time)), breaks=breaks,
