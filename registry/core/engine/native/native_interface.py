@@ -12,6 +12,9 @@ from typing import Any, Final, NamedTuple
 from cdc_contracts.registry.core.common.lazy_arrow import np, pa
 
 
+_OWN_MEMORY: Final = (ctypes.Array, ctypes.Structure)
+
+
 class Buffer(ctypes.Structure):
     """Memory with its length, as every function takes it; an array, Arrow's memory, bytes or None become one."""
 
@@ -26,7 +29,7 @@ class Buffer(ctypes.Structure):
             return cls(None, 0)
         if isinstance(given, bytes):
             return cls(ctypes.cast(c_char_p(given), c_void_p), len(given))
-        if isinstance(given, ctypes.Array | ctypes.Structure):  # before numpy, which `--version` does without
+        if isinstance(given, _OWN_MEMORY):  # before numpy, which `--version` does without
             return cls(ctypes.addressof(given), ctypes.sizeof(given))
         if type(given) is np.ndarray:
             if not given.flags.c_contiguous:
