@@ -276,7 +276,7 @@ class _Classification:
 
     def _unknown(self, relative: Relative | None) -> Detection:
         accumulator = self.accumulator
-        hint = wrapped_messages.describe_wrapping(accumulator)
+        hint = relative.advice if relative else wrapped_messages.describe_wrapping(accumulator)
         finalize = (hint or _LOOK) if accumulator.messages else "There was no message to look at."
         return Detection(
             verdict=NOT_IN_CATALOGUE if accumulator.messages else AMBIGUOUS,
