@@ -12,6 +12,8 @@ from typing import Final
 
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.json_structures import write_json
+from cdc_contracts.registry.core.common.pointers import follow, split_pointer
+from cdc_contracts.registry.core.contract.envelope_model import KeyPlace
 from cdc_contracts.registry.core.message.primary_keys import read_key_columns
 
 NULL_TEXT: Final = "null"
@@ -22,16 +24,19 @@ BLANK: Final = " \t\r\n"
 class NullValues:
     """How null values of a subject are read: the place of the columns in a key, and the members beside them."""
 
-    key_at: str
+    key_place: KeyPlace
     members: Mapping[str, str]
 
     def text_of(self, value: bytes | None, key: bytes | None) -> bytes | None:
         """Return the message that a null value stands for; any other value, or one whose key names no row, as it is."""
         if key is None or not is_null(value):
             return value
-        if not read_key_columns(key, self.key_at):
+        if not read_key_columns(key, self.key_place):
             return value
         message = parse_message(key)
+        held = follow(message, split_pointer(self.key_place.at))
+        for name in self.key_place.not_columns:
+            held.pop(name, None)
         return value if message.keys() & self.members.keys() else write_json({**message, **self.members}).encode()
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
-from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.envelope_model import KeyPlace, Place
 from cdc_contracts.registry.core.values import Number
 
 _BLANK: Final = b" \t\r\n"
@@ -40,18 +40,20 @@ def _group_of(value: Any, member: str | None) -> Any:
 
 
 @lru_cache(1024)
-def read_key_columns(key: bytes, at: str) -> dict[str, Any] | None:
-    """Return the members of the object at a pointer of a key, by the names of columns; None if it holds none there.
+def read_key_columns(key: bytes, place: KeyPlace) -> dict[str, Any] | None:
+    """Return the members of the object at a place of a key, by the names of columns; None if there is no object.
 
     The result is shared, and must not be changed.
     """
     if not key.lstrip(_BLANK).startswith(b"{"):
         return None  # quickly: whole topics may have other keys
     try:
-        found = follow(parse_message(key), split_pointer(at))
+        found = follow(parse_message(key), split_pointer(place.at))
     except Unreadable:
         return None
-    return found if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return None
+    return {name: value for name, value in found.items() if name not in place.not_columns}
 
 
 def are_alike(one: Any, other: Any) -> bool:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.envelope_model import KeyPlace
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.columns.value_flags import Mask
 from cdc_contracts.registry.core.engine.layouts.parsed_values import ParsedValues
@@ -139,7 +140,7 @@ def _sent_values(column: ColumnValues | None, rows: Numbers, there: Mask) -> Par
 
 def find_spelling(key: bytes, at: str) -> KeySpelling | None:
     """Return how a key is written; None if it holds no object of columns there, or one that is written oddly."""
-    members = read_key_columns(key, at)
+    members = read_key_columns(key, KeyPlace(at))
     if not members:
         return None
     start, end = 0, len(key)

@@ -43,7 +43,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         )
         for meaning in meanings
     }
-    if len(alike) > 1 or len({meaning.envelope.key_at for meaning in meanings} - {None}) > 1:
+    if len(alike) > 1 or len({meaning.envelope.key_place for meaning in meanings} - {None}) > 1:
         return None
     images = tuple(dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers()))
     properties: dict[str, Any] = {}
