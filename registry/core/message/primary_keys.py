@@ -13,6 +13,9 @@ from cdc_contracts.registry.core.contract.envelope_model import KeyPlace, Place
 from cdc_contracts.registry.core.values import Number
 
 _BLANK: Final = b" \t\r\n"
+_PAYLOAD: Final = "/payload"
+_BLOCK: Final = frozenset({"schema", "payload"})
+"""The members of a key that a converter writes beside its schema."""
 
 
 def read_names(value: Any, place: Place | None) -> list[str] | None:
@@ -45,15 +48,39 @@ def read_key_columns(key: bytes, place: KeyPlace) -> dict[str, Any] | None:
 
     The result is shared, and must not be changed.
     """
-    if not key.lstrip(_BLANK).startswith(b"{"):
-        return None  # quickly: whole topics may have other keys
-    try:
-        found = follow(parse_message(key), split_pointer(place.at))
-    except Unreadable:
-        return None
+    message = parse_key(key)
+    found = ABSENT if message is None else follow(message, split_pointer(columns_at(message, place.at)))
     if not isinstance(found, dict):
         return None
     return {name: value for name, value in found.items() if name not in place.not_columns}
+
+
+def parse_key(key: bytes) -> dict[str, Any] | None:
+    """Return the members of a key; None if it is no JSON object."""
+    if not key.lstrip(_BLANK).startswith(b"{"):
+        return None  # quickly: whole topics may have other keys
+    try:
+        return parse_message(key)
+    except Unreadable:
+        return None
+
+
+def columns_at(message: dict[str, Any], at: str) -> str:
+    """Return where in a key the object of key columns is that a contract has at a pointer.
+
+    Keys have a converter of their own: a schema block may be beside columns that should be the whole key, and missing
+    beside those that should be its payload.
+    """
+    if not at and _has_block(message):
+        return _PAYLOAD
+    return "" if at == _PAYLOAD and message.keys().isdisjoint(_BLOCK) else at
+
+
+def _has_block(message: dict[str, Any]) -> bool:
+    """Return whether a key is a schema block, or null in place of one, beside the columns."""
+    return (
+        message.keys() == _BLOCK and isinstance(message["schema"], dict | None) and isinstance(message["payload"], dict)
+    )
 
 
 def are_alike(one: Any, other: Any) -> bool:
