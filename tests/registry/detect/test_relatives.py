@@ -84,7 +84,7 @@ def test_what_no_message_distinguishes_is_never_certain(path):
         ("qlik-replicate", "oms/debezium-flatten"),
         ("debezium-oracle-without-connector", "debezium/json@4"),
         ("hudi-rows", None),
-        ("cloudevents", None),
+        ("cloudevents", "debezium/json"),
     ],
 )
 def test_the_nearest_contract_is_named_where_one_is_near(name, nearest):
@@ -113,6 +113,9 @@ def test_the_nearest_contract_is_named_where_one_is_near(name, nearest):
         ("debezium-scylladb", "Debezium for ScyllaDB"),
         ("debezium-scylladb-with-schemas", "Debezium for ScyllaDB with a schema block"),
         ("confluent-oracle-cdc", "Confluent Oracle CDC"),
+        ("debezium-cloudevents", "Debezium CloudEvents"),
+        ("debezium-schema-history", "Debezium schema history"),
+        ("risingwave-debezium-sink", "RisingWave Debezium sink"),
     ],
 )
 def test_a_product_is_named_by_what_only_it_writes(name, product):
