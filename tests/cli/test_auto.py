@@ -209,6 +209,20 @@ def in_payload(value):
     return b'{"schema":{"type":"string","optional":false},"payload":%s}' % json.dumps(value.decode()).encode()
 
 
+def test_messages_written_over_several_lines_are_told_as_such(here, capsys):
+    lines = [
+        line
+        for value in sampled("dts/canal@2", 3)
+        for line in json.dumps(json.loads(value), indent=2).encode().split(b"\n")
+    ]
+    write(here, lines)
+
+    assert main(["detect", "orders.jsonl"]) == 1
+    assert "The values look like a line of a JSON text that is written over several lines." in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
 @pytest.mark.parametrize(("wrap", "wrapping"), [(in_base64, "base64"), (in_payload, "connect-json")])
 def test_messages_that_another_tool_wrapped_are_reported_and_read_with_unwrap(here, capsys, wrap, wrapping):
     messages = [wrap(value) for value in sampled("dts/canal@2", 90)]

@@ -20,7 +20,8 @@ from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
 from cdc_contracts.registry.authoring.drafting.statement_texts import STATEMENT_WORDS
 from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
-from cdc_contracts.registry.core.message.primary_keys import are_alike, read_key_columns
+from cdc_contracts.registry.core.contract.envelope_model import KeyPlace
+from cdc_contracts.registry.core.message.primary_keys import are_alike, parse_key, read_key_columns
 
 _TABLE: Final = (("table",), ("tbl",), ("tab",), ("table", "name"), ("tbl", "name"), ("tab", "name"), ("relation",))
 _DATABASE: Final = (("database",), ("db",), ("database", "name"), ("db", "name"), ("catalog",), ("dbname",))
@@ -275,7 +276,7 @@ def _find_kafka_key(found: EnvelopeFacts, members: Members, places: RowPlaces, c
 
 def _objects_in_key(key: bytes) -> Iterator[str]:
     """Yield the pointers to objects in a key: the whole key, and its members."""
-    content = read_key_columns(key, "")
+    content = parse_key(key)
     if content is None:
         return
     yield from (join_pointer(name) for name, value in content.items() if isinstance(value, dict))
@@ -284,7 +285,7 @@ def _objects_in_key(key: bytes) -> Iterator[str]:
 
 def _is_of_row(message: SampleMessage, at: str, places: RowPlaces) -> bool:
     """Return whether a key holds columns of a row of its message, with their values."""
-    columns = read_key_columns(message.key or b"", at)
+    columns = read_key_columns(message.key or b"", KeyPlace(at))
     rows = [row for parts in places.images for row in places.rows(message.at(parts))]
     return bool(columns) and any(
         all(name in row and are_alike(value, row[name]) for name, value in (columns or {}).items()) for row in rows

@@ -20,7 +20,7 @@ from cdc_contracts.registry.authoring.drafting.type_places import (
     share_of,
     types_within,
 )
-from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.common.json_messages import Unreadable, kind_of, parse_message
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.values import Number
 
@@ -176,6 +176,8 @@ def _rows_of(members: Members, parts: Parts, places: RowPlaces, *, is_wide: bool
                 texts = frozenset(row for row in rows if isinstance(row, str))
                 plain = texts if len(texts) == len(rows) else frozenset()
                 places.refused[parts] = UnreadableRows("arrays of values", message.place, plain)
+            elif isinstance(value, str) and hint_of(parts, own=True) == SIDE and _is_object(value):
+                places.refused[parts] = UnreadableRows("texts of objects", message.place)
             return None
         if isinstance(value, list) and rows and _are_cells(rows):
             places.refused[parts] = UnreadableRows("lists of objects, one for each column", message.place)
@@ -194,6 +196,15 @@ def _rows_of(members: Members, parts: Parts, places: RowPlaces, *, is_wide: bool
         )
         return None
     return [{name: one for name, one in row.items() if name not in types} for row in found if row] or None
+
+
+def _is_object(text: str) -> bool:
+    """Return whether a text is that of a JSON object."""
+    try:
+        parse_message(text.encode())
+    except Unreadable:
+        return False
+    return True
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

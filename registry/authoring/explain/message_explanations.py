@@ -279,6 +279,7 @@ def _explain_other_format(
             validation = next(validation for validation in validations if validation.subject == relative.near[0])
             verdict = foreign("a contract of the catalogue", validation.validated[-1], f"what {relative.name} writes")
             why = f"the closest match; {relative.name} is not in the catalogue"
+            why += f". {relative.advice}" if relative.advice else ""
             return validation, replace(validation.validate(value), verdict=verdict), why
     return None
 

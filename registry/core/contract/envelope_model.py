@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -11,6 +11,13 @@ from cdc_contracts.registry.core.contract.discriminator_model import Test
 from cdc_contracts.registry.core.contract.document_model import At, Document, Op, normalise_kind
 
 _KAFKA_KEY: Final = "kafka-key"
+
+
+class KeyPlace(NamedTuple):
+    """Where the object of the key columns is in a Kafka key, as a JSON Pointer, and its members that are no columns."""
+
+    at: str
+    not_columns: tuple[str, ...] = ()
 
 
 class OpFlag(Document):
@@ -128,6 +135,8 @@ class Place(Document):
     """Where the number of this message within its transaction is, as a JSON Pointer."""
     size: At | None = None
     """Where the number of messages of the transaction is, as a JSON Pointer."""
+    not_columns: tuple[str, ...] = ()
+    """The members of the object in the Kafka key that are no columns."""
 
     def is_of_source(self, kind: str) -> bool:
         """Return whether messages are documented from a kind of source database."""
@@ -145,8 +154,10 @@ class Place(Document):
             raise ValueError("needs `at` (a JSON Pointer) or `from`")
         if self.source == _KAFKA_KEY and self.at is None:
             raise ValueError('needs `at` beside `from: kafka-key`: "" if the whole key is the object of key columns')
-        if self.source == _KAFKA_KEY and self.model_fields_set - {"at", "source"}:
-            raise ValueError("takes only `at` beside `from: kafka-key`")
+        if self.source == _KAFKA_KEY and self.model_fields_set - {"at", "source", "not_columns"}:
+            raise ValueError("takes only `at` and `not_columns` beside `from: kafka-key`")
+        if self.source != _KAFKA_KEY and self.not_columns:
+            raise ValueError("`not_columns` is for `from: kafka-key`")
         return self
 
 
@@ -190,10 +201,12 @@ class Envelope(Document):
         return self.table is not None and self.table.source is not None
 
     @property
-    def key_at(self) -> str | None:
-        """Where the object of the key columns is in the Kafka key, as a JSON Pointer; None if no contract reads it."""
+    def key_place(self) -> KeyPlace | None:
+        """Where the key columns are in the Kafka key; None if no contract reads it."""
         place = self.primary_key
-        return place.at if place is not None and place.source == _KAFKA_KEY else None
+        if place is None or place.source != _KAFKA_KEY or place.at is None:
+            return None
+        return KeyPlace(place.at, place.not_columns)
 
     @model_validator(mode="after")
     def _reads_key_columns_from_keys(self) -> Envelope:
@@ -201,11 +214,11 @@ class Envelope(Document):
             place = getattr(self, name)
             if name != "primary_key" and isinstance(place, Place) and place.source == _KAFKA_KEY:
                 raise ValueError(f"`{name}` must not have `from: kafka-key`: only `primary_key` is read from it")
-        if self.op.null_value and self.key_at is None:
+        if self.op.null_value and self.key_place is None:
             raise ValueError("`op.null_value` needs `primary_key: {from: kafka-key}`, which names the row")
         if self.op.null_means is not None and not self.op.null_value:
             raise ValueError("`op.null_means` needs `op.null_value`, the members that a null value stands for")
-        if self.key_at is not None and self.primary_key_values is not None:
+        if self.key_place is not None and self.primary_key_values is not None:
             raise ValueError("`primary_key_values` must not stand beside a Kafka key, which holds the values too")
         return self
 

@@ -124,6 +124,8 @@ def describe_side(side: Mapping[str, Any]) -> str:
 def describe_place(place: Mapping[str, Any]) -> str:
     """Return in words how one fact of the envelope is read, beyond its place."""
     notes = [READINGS[key].get(str(place[key]), str(place[key])) for key in READINGS if key in place]
+    if place.get("not_columns"):
+        notes.append(f"without {', '.join(place['not_columns'])}")
     if "absent_value" in place:
         notes.append(f"{place['absent_value']} means none")
     if "null_text" in place:

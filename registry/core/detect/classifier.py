@@ -276,7 +276,7 @@ class _Classification:
 
     def _unknown(self, relative: Relative | None) -> Detection:
         accumulator = self.accumulator
-        hint = wrapped_messages.describe_wrapping(accumulator)
+        hint = relative.advice if relative else wrapped_messages.describe_wrapping(accumulator)
         finalize = (hint or _LOOK) if accumulator.messages else "There was no message to look at."
         return Detection(
             verdict=NOT_IN_CATALOGUE if accumulator.messages else AMBIGUOUS,
@@ -295,15 +295,14 @@ class _Classification:
     def _nearest(self) -> str | None:
         """Return the contract nearest to most of the messages that no contract accepts."""
         accumulator = self.accumulator
+        validators = accumulator.validators
         validations = (
-            open_validations(accumulator.catalogue, accumulator.reading_options, accumulator.validators.validators)
+            open_validations(accumulator.catalogue, accumulator.reading_options, validators.validators)
             if accumulator.samples
             else []
         )
-        found = Counter(
-            nearest.version.reference if nearest else None
-            for nearest in (find_nearest(weigh(value, validations)) for value in accumulator.samples)
-        )
+        weighed = (validators.of_its_product(value, weigh(value, validations)) for value in accumulator.samples)
+        found = Counter(one.version.reference if one else None for one in map(find_nearest, weighed))
         return max(found, key=lambda one: found[one]) if found else None
 
     # --- open questions

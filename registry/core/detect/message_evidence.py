@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -14,6 +14,7 @@ from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.detect.relatives import Relative, read_relatives
 from cdc_contracts.registry.core.message.framed_values import FrameReading, frame_reading
+from cdc_contracts.registry.core.validate.candidates import Candidate
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, VersionVerdict
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import frame_of
 
@@ -131,6 +132,9 @@ class CatalogueValidators:
         fitting = (message for validator, message in found if validator.version in fits)
         message = next(fitting, found[0][1] if found else {})  # framed records are read beside a block and without
         shown = tuple(relative for relative in self._relatives if opened and relative.may_be(message))
+        others = self._others(message) if fits else frozenset()
+        if all(version.subject in others for version in fits):
+            fits = {}  # the contract of its product refuses it: it drifted
         may_be = tuple(one for one in shown if one in self._outside and not one.described_by(fits))
         proven = tuple(relative for relative in shown if relative.marked(message))
         marked = tuple(relative for relative in proven if relative in may_be)
@@ -155,6 +159,17 @@ def _first_rows(message: dict[str, Any], images: Sequence[str]) -> dict[str, Any
                 holder = holder[name]
             holder[last] = rows[:_MOST_ROWS]
     return message
+
+    def of_its_product(self, value: bytes, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Return the candidates for a value, without those of subjects that it shows not to be of."""
+        found = self._open_json(value)
+        others = self._others(found[0][1]) if found else frozenset()
+        return [one for one in candidates if one.version.subject not in others]
+
+    def _others(self, message: dict[str, Any]) -> frozenset[str]:
+        """Return the subjects that a message is not of, as it shows a product that another contract describes."""
+        shown = (one for one in self._relatives if one not in self._outside and one.may_be(message))
+        return frozenset(subject for one in shown if one.marked(message) for subject in one.near)
 
 
 def _group_by_reading(validators: Sequence[ReferenceValidator]) -> list[list[list[ReferenceValidator]]]:

@@ -62,7 +62,7 @@ class Relative(Document):
 
     `repeats` is a member with the same value in a whole batch of messages, which other products number one by one.
     `until_contract` is the subject that describes the product: where a catalogue has it, the product is not outside,
-    and what its messages show is evidence for that subject.
+    and what its messages show is evidence for that subject. `advice` says how its messages can be read nevertheless.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Relative(Document):
     marks: tuple[RelativeTest, ...] = ()
     repeats: At | None = None
     reads: Literal["same", "other"]
+    advice: str | None = None
 
     def __hash__(self) -> int:
         return hash(self.name)

@@ -10,7 +10,7 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_m
 from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
 from cdc_contracts.registry.core.detect.message_evidence import RecordPlace
 from cdc_contracts.registry.core.message.unwrapping import WRAPPINGS, unwrap
-from cdc_contracts.registry.core.message.wrapping_guesses import guess_bytes, guess_wrapping
+from cdc_contracts.registry.core.message.wrapping_guesses import guess_bytes, guess_text, guess_wrapping
 
 _NOWHERE: Final = RecordPlace("", 0, 0)
 
@@ -32,7 +32,7 @@ def _hints(accumulator: EvidenceAccumulator, value: bytes) -> Iterator[str]:
             yield f"The values look like {says}: --unwrap {wrapping} reads what is inside."
     try:
         guess = guess_bytes(value) or guess_wrapping(parse_message(value))
-    except Unreadable:
-        return
+    except Unreadable as error:
+        guess = guess_text(value, None) if error.cause == "json" else None
     if guess is not None:
         yield f"The values look like {guess.with_action}"

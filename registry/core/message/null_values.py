@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.json_structures import write_json
-from cdc_contracts.registry.core.message.primary_keys import read_key_columns
+from cdc_contracts.registry.core.common.pointers import follow, split_pointer
+from cdc_contracts.registry.core.contract.envelope_model import KeyPlace
+from cdc_contracts.registry.core.message.primary_keys import columns_at, read_key_columns
 
 NULL_TEXT: Final = "null"
 BLANK: Final = " \t\r\n"
@@ -22,16 +24,21 @@ BLANK: Final = " \t\r\n"
 class NullValues:
     """How null values of a subject are read: the place of the columns in a key, and the members beside them."""
 
-    key_at: str
+    key_place: KeyPlace
     members: Mapping[str, str]
 
     def text_of(self, value: bytes | None, key: bytes | None) -> bytes | None:
         """Return the message that a null value stands for; any other value, or one whose key names no row, as it is."""
-        if key is None or not is_null(value):
+        if key is None or not is_null(value) or not read_key_columns(key, self.key_place):
             return value
-        if not read_key_columns(key, self.key_at):
-            return value
-        message = parse_message(key)
+        message: dict[str, Any] = parse_message(key)
+        at = columns_at(message, self.key_place.at)
+        if at != self.key_place.at:
+            if not at:
+                return value  # the deletion would lack the schema block
+            message, at = follow(message, split_pointer(at)), ""
+        for name in self.key_place.not_columns:
+            follow(message, split_pointer(at)).pop(name, None)
         return value if message.keys() & self.members.keys() else write_json({**message, **self.members}).encode()
 
 

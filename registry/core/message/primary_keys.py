@@ -9,10 +9,13 @@ from typing import Any, Final
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
-from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.envelope_model import KeyPlace, Place
 from cdc_contracts.registry.core.values import Number
 
 _BLANK: Final = b" \t\r\n"
+_PAYLOAD: Final = "/payload"
+_BLOCK: Final = frozenset({"schema", "payload"})
+"""The members of a key that a converter writes beside its schema."""
 
 
 def read_names(value: Any, place: Place | None) -> list[str] | None:
@@ -40,18 +43,44 @@ def _group_of(value: Any, member: str | None) -> Any:
 
 
 @lru_cache(1024)
-def read_key_columns(key: bytes, at: str) -> dict[str, Any] | None:
-    """Return the members of the object at a pointer of a key, by the names of columns; None if it holds none there.
+def read_key_columns(key: bytes, place: KeyPlace) -> dict[str, Any] | None:
+    """Return the members of the object at a place of a key, by the names of columns; None if there is no object.
 
     The result is shared, and must not be changed.
     """
+    message = parse_key(key)
+    found = ABSENT if message is None else follow(message, split_pointer(columns_at(message, place.at)))
+    if not isinstance(found, dict):
+        return None
+    return {name: value for name, value in found.items() if name not in place.not_columns}
+
+
+def parse_key(key: bytes) -> dict[str, Any] | None:
+    """Return the members of a key; None if it is no JSON object."""
     if not key.lstrip(_BLANK).startswith(b"{"):
         return None  # quickly: whole topics may have other keys
     try:
-        found = follow(parse_message(key), split_pointer(at))
+        return parse_message(key)
     except Unreadable:
         return None
-    return found if isinstance(found, dict) else None
+
+
+def columns_at(message: dict[str, Any], at: str) -> str:
+    """Return where in a key the object of key columns is that a contract has at a pointer.
+
+    Keys have a converter of their own: a schema block may be beside columns that should be the whole key, and missing
+    beside those that should be its payload.
+    """
+    if not at and _has_block(message):
+        return _PAYLOAD
+    return "" if at == _PAYLOAD and message.keys().isdisjoint(_BLOCK) else at
+
+
+def _has_block(message: dict[str, Any]) -> bool:
+    """Return whether a key is a schema block, or null in place of one, beside the columns."""
+    return (
+        message.keys() == _BLOCK and isinstance(message["schema"], dict | None) and isinstance(message["payload"], dict)
+    )
 
 
 def are_alike(one: Any, other: Any) -> bool:

@@ -134,17 +134,17 @@ class Reading:
     def primary_key(self) -> list[str] | None:
         """The names of the key columns; None if not stated, empty if there are stated to be none."""
         place = self.meaning.envelope.primary_key
-        if self.meaning.envelope.key_at is not None:
+        if self.meaning.envelope.key_place is not None:
             return None if self.key_columns is None else list(self.key_columns)
         return read_names(self.place(place), place)
 
     @cached_property
     def key_columns(self) -> dict[str, Any] | None:
         """The key columns and their values by the Kafka key of a row; None if it states none."""
-        at = self.meaning.envelope.key_at
-        if at is None or self.key is None or not self.holds_rows:
+        place = self.meaning.envelope.key_place
+        if place is None or self.key is None or not self.holds_rows:
             return None
-        return read_key_columns(open_key(self.key, self.reading_options.schemas, self.meaning), at)
+        return read_key_columns(open_key(self.key, self.reading_options.schemas, self.meaning), place)
 
     @property
     def key_path(self) -> str:

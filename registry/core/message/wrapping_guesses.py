@@ -24,6 +24,8 @@ _BY_VERSION: Final = (b"\x03\x00", b"\x03\x05")
 _WITH_VERSION: Final = 18
 """The bytes of that header, sixteen of which are the id of a schema version."""
 _HEAD: Final = 4096
+_LINE_OF_JSON: Final = re.compile(rb'[{[]|[]}]+,?|"[^"\\]*"\s*:.*')
+"""A bracket, or a member that no other one stands before."""
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}={0,2}\Z")
 _NOT_READ: Final = (
     "No contract reads such records: let the producer write JSON, or put the id of a schema registry there."
@@ -84,6 +86,11 @@ def guess_bytes(value: bytes) -> WrappingGuess | None:
 def guess_text(value: bytes, position: int | None) -> WrappingGuess | None:
     """Return what a UTF-8 text seems to be that is not one JSON text, from where reading it stopped; or None."""
     text = value.strip(b" \t\r\n")
+    if _LINE_OF_JSON.fullmatch(text):
+        return WrappingGuess(
+            "a line of a JSON text that is written over several lines",
+            "Write one message per line, or read a file that holds one message with `--whole`.",
+        )
     if text.startswith(b"<"):
         return WrappingGuess("XML, or a page of HTML", "Find what writes it: an error page of a proxy is no message.")
     if not text.startswith((b"{", b"[")):

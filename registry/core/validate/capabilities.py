@@ -147,7 +147,7 @@ def capabilities_of(
         schema=envelope.schema_name is not None or _splits(envelope.database_table, "schema.table", _ESCAPED),
         table=envelope.database_table is not None or (envelope.table is not None and envelope.table.at is not None),
         primary_key=envelope.primary_key is not None and envelope.primary_key.in_value is not None,
-        kafka_key=envelope.key_at is not None,
+        kafka_key=envelope.key_place is not None,
         position=envelope.position is not None,
         transaction=envelope.transaction is not None,
         event_time_unit=_unit_of(envelope.event_time, reading_options),

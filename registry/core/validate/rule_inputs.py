@@ -77,7 +77,7 @@ def places_at(place: Place | None) -> tuple[str, ...]:
 
 def kafka_keys(meaning: Meaning) -> tuple[str, ...]:
     """Return where the key columns are in the Kafka key, if a contract reads them from there."""
-    return () if meaning.envelope.key_at is None else (meaning.envelope.key_at,)
+    return () if meaning.envelope.key_place is None else (meaning.envelope.key_place.at,)
 
 
 def join_reads(all_reads: Iterable[Reads]) -> Reads:

@@ -206,16 +206,16 @@ class ValidationContext:
     @cached_property
     def reads_keys(self) -> bool:
         """Whether some version of the subject reads the keys of Kafka records."""
-        return any(validator.meaning.envelope.key_at is not None for validator in self.validators)
+        return any(validator.meaning.envelope.key_place is not None for validator in self.validators)
 
     @cached_property
     def null_values(self) -> NullValues | None:
         """How null values are read that are deletions; None if they are tombstones."""
         envelope = self.validated[-1].meaning.envelope
         deletes = self.reading_options.deletes_by_null(envelope.op.null_means)
-        if not deletes or envelope.key_at is None or not envelope.op.null_value:
+        if not deletes or envelope.key_place is None or not envelope.op.null_value:
             return None
-        return NullValues(envelope.key_at, envelope.op.null_value)
+        return NullValues(envelope.key_place, envelope.op.null_value)
 
     def message_of(self, value: bytes | None, key: bytes | None) -> bytes | None:
         """Return the message of a record: its value, or what a null value stands for."""

@@ -114,18 +114,22 @@ def with_envelope(**places):
 
 
 def test_key_columns_come_from_the_kafka_key():
-    place = {"from": "kafka-key", "at": "/payload"}
+    place = {"from": "kafka-key", "at": "/payload", "not_columns": ["shard"]}
     envelope = Meaning.model_validate(with_envelope(primary_key=place)).envelope
-    assert (envelope.key_at, envelope.primary_key.in_value) == ("/payload", None)
+    assert (envelope.key_place, envelope.primary_key.in_value) == (("/payload", ("shard",)), None)
     inside = Meaning.model_validate(with_envelope(primary_key={"at": "/keys", "as": "list"})).envelope
-    assert (inside.key_at, inside.primary_key.in_value) == (None, "/keys")
+    assert (inside.key_place, inside.primary_key.in_value) == (None, "/keys")
 
 
 @pytest.mark.parametrize(
     ("places", "what"),
     [
         ({"primary_key": {"from": "kafka-key"}}, "needs `at` beside `from: kafka-key`"),
-        ({"primary_key": {"from": "kafka-key", "at": "", "as": "list"}}, "takes only `at` beside `from: kafka-key`"),
+        (
+            {"primary_key": {"from": "kafka-key", "at": "", "as": "list"}},
+            "takes only `at` and `not_columns` beside `from: kafka-key`",
+        ),
+        ({"primary_key": {"at": "/keys", "not_columns": ["v"]}}, "`not_columns` is for `from: kafka-key`"),
         ({"position": {"from": "kafka-key", "at": "/id"}}, "only `primary_key` is read from it"),
         (
             {"primary_key": {"from": "kafka-key", "at": ""}, "primary_key_values": {"at": "/k", "as": "joined-u0001"}},

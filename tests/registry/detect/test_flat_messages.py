@@ -96,6 +96,31 @@ def test_a_message_that_only_the_product_writes_is_evidence_for_its_contract():
     assert ("canal/flat@2", "dts/canal@2") in marks
 
 
+def drifted_insert(number):
+    """The message of an insert whose `old` is a list, which Canal never sends, with types as Canal alone writes them."""
+    row = {"id": str(number), "label": "pot"}
+    message = {
+        "data": [row], "database": "store", "es": 1718000460000, "id": number + 7, "isDdl": False,
+        "mysqlType": {"id": "INT", "label": "VARCHAR(10)"}, "old": [], "pkNames": ["id"], "sql": "",
+        "sqlType": {"id": 4, "label": 12}, "table": "items", "ts": 1718000460286, "type": "INSERT",
+    }  # fmt: skip
+    return json.dumps(message, separators=(",", ":")).encode()
+
+
+def test_a_drifted_message_that_only_the_product_writes_is_of_no_other_product():
+    found = detect_messages([drifted_insert(number) for number in range(12)])
+
+    assert (found.verdict, found.subject, found.nearest) == ("not-in-catalogue", None, "canal/flat@2")
+
+
+def test_drifted_messages_among_others_of_the_product_are_no_mixture():
+    conforming = [drifted_insert(number).replace(b'"old":[]', b'"old":null') for number in range(12)]
+
+    found = detect_messages([*conforming, *(drifted_insert(number) for number in range(12, 15))])
+
+    assert (found.verdict, found.subject) == ("likely", "canal/flat")
+
+
 def test_a_relative_ends_with_the_contract_that_it_names_and_only_with_that(tmp_path):
     (canal,) = [one for one in read_relatives(shipped_catalogue()) if one.until_contract == "canal/flat"]
     without = Catalogue([contracts_without_canal(tmp_path / "contracts")])

@@ -8,6 +8,7 @@ from detected_topics import detect_messages
 from cdc_contracts.registry.core.common.errors import ContractError
 from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.core.detect.relatives import read_relatives
+from cdc_contracts.registry.core.message.unwrapping import unwrap
 
 FOLDER = Path(__file__).parent / "relatives"
 OUTSIDE = sorted(path for path in FOLDER.glob("*.*") if path.suffix != ".md")
@@ -83,7 +84,7 @@ def test_what_no_message_distinguishes_is_never_certain(path):
         ("qlik-replicate", "oms/debezium-flatten"),
         ("debezium-oracle-without-connector", "debezium/json@4"),
         ("hudi-rows", None),
-        ("cloudevents", None),
+        ("cloudevents", "debezium/json"),
     ],
 )
 def test_the_nearest_contract_is_named_where_one_is_near(name, nearest):
@@ -105,12 +106,43 @@ def test_the_nearest_contract_is_named_where_one_is_near(name, nearest):
         ("seatunnel-canal-json", "Flink SQL or SeaTunnel canal-json"),
         ("flink-sql-maxwell-json", "Flink SQL maxwell-json"),
         ("flink-sql-ogg-json", "Flink SQL ogg-json"),
+        ("debezium-before-0.9", "Debezium before 0.9"),
+        ("debezium-before-0.9-postgres", "Debezium before 0.9"),
+        ("debezium-before-0.9-with-schemas", "Debezium before 0.9, or dtle, with a schema block"),
+        ("dtle-kafka", "Debezium before 0.9, or dtle, with a schema block"),
+        ("debezium-scylladb", "Debezium for ScyllaDB"),
+        ("debezium-scylladb-with-schemas", "Debezium for ScyllaDB with a schema block"),
+        ("confluent-oracle-cdc", "Confluent Oracle CDC"),
+        ("debezium-cloudevents", "Debezium CloudEvents"),
+        ("debezium-schema-history", "Debezium schema history"),
+        ("risingwave-debezium-sink", "RisingWave Debezium sink"),
     ],
 )
 def test_a_product_is_named_by_what_only_it_writes(name, product):
     found = detect_messages(messages_of(FOLDER / f"{name}.jsonl"))
 
     assert found.evidence[0].winner == product
+
+
+@pytest.mark.parametrize(
+    ("name", "advised"),
+    [
+        (
+            "debezium-unwrapped-with-schemas",
+            "--contract debezium/flat --unwrap connect-json reads the rows, without their types.",
+        ),
+        ("debezium-avro-console-output", "Read the topic itself with --schema-registry, not what a console printed."),
+    ],
+)
+def test_a_product_that_can_be_read_in_another_way_says_how(name, advised):
+    assert advised in detect_messages(messages_of(FOLDER / f"{name}.jsonl")).finalize
+
+
+def test_flattened_rows_beside_a_schema_block_fit_as_advised():
+    rows = [unwrap(value, "connect-json") for value in messages_of(FOLDER / "debezium-unwrapped-with-schemas.jsonl")]
+
+    fits = {one.contract: one.records for one in detect_messages(rows).candidates}
+    assert fits["debezium/flat@2"] == len(rows)
 
 
 def test_every_relative_is_near_subjects_that_there_are():

@@ -192,6 +192,11 @@ def test_samples_hold_no_value_of_a_row_unless_they_are_to_be_kept(make, tmp_pat
         ([{"op": "I", "table": "t", "after": [{"name": "id", "value": 1}]}], "/after holds lists of objects, one for each column"),
         ([{"op": "I", "table": "t", "data": [1, "a"]}], "/data holds arrays of values (as in messages.jsonl:1)"),
         (
+            [{"op": op, "before": None, "after": '{"_id": 1, "n": "a"}', "source": {"db": "d", "collection": "t", "pos": 7}}
+             for op in "cu"],
+            "/after holds texts of objects (as in messages.jsonl:1)",
+        ),
+        (
             [{"op": "I", "table": "t", "row": {"id": 1, "doc": {"x": 1}}}],
             "/row may be the row, or what it holds: /row/doc (as in messages.jsonl:1)",
         ),

@@ -29,6 +29,8 @@ READ = [
     (b" null\r\n", b'{"id":7.50,"part":"a\\u00e4"}', "conforming", {"id": "7.50", "part": "aä"}),
     (b"null" + b" " * 61, b'{"id":7}', "conforming", {"id": "7"}),
     (None, b'{"id":7,"__deleted":"x"}', "tombstone", None),
+    (None, b'{"schema":{"type":"struct","fields":[]},"payload":{"id":7}}', "conforming", {"id": "7"}),
+    (None, b'{"id":7,"__dbz__physicalTableIdentifier":"s.shop.t1"}', "conforming", {"id": "7"}),
     (None, b'{"id":null}', "conforming", {"id": None}),
     (None, None, "tombstone", None),
     (None, b"", "tombstone", None),

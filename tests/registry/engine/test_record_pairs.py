@@ -99,7 +99,7 @@ def test_a_good_record_and_one_that_breaks_a_rule_keep_their_verdicts_whichever_
 
     assert not found, report(found)
     broken = any(breaks(version, value, rule) for value in (*mutants, *every))  # a part may break nothing
-    by_key_alone = rule == "primary-key-in-image" and version.meaning.envelope.key_at is not None
+    by_key_alone = rule == "primary-key-in-image" and version.meaning.envelope.key_place is not None
     assert broken == (rule not in ONE_MESSAGE_SHOWS_NOTHING and not by_key_alone)
 
 

@@ -72,7 +72,7 @@ class KeyColumns:
     """Reads the keys of batches; keeps how they are written from batch to batch."""
 
     def __init__(self, op_at: str, meanings: Sequence[Meaning]) -> None:
-        self._at = next(at for meaning in meanings if (at := meaning.envelope.key_at) is not None)
+        self._place = next(place for meaning in meanings if (place := meaning.envelope.key_place) is not None)
         self._op_at = op_at
         self._images = _ComparedImages.of(meanings, op_at)
         self._spellings: OrderedDict[int, list[KeySpelling]] = OrderedDict()
@@ -108,13 +108,13 @@ class KeyColumns:
             if len(left) <= _FEW or (attempt == len(known) and not self._learn(known, left, keys)):
                 break
             agree = known[attempt].agreeing(by_name, rows.start[left], _take(keys, left))
-            found.codes[left[agree]] = found.code_of(known[attempt].names)
+            found.codes[left[agree]] = found.code_of(self._columns_of(known[attempt]))
             left = left[~agree]
         for spelling in known if len(left) > _FEW else ():
             written, differing = spelling.differing(by_name, rows.start[left], _take(keys, left))
             for name, other in differing.items():
                 found.add_differing(pointer, name, left[other])
-            found.codes[left[written]] = found.code_of(spelling.names)
+            found.codes[left[written]] = found.code_of(self._columns_of(spelling))
             left = left[~written]
         if len(left) > _FEW and len(known) == _MOST_SPELLINGS:
             del known[0]  # others have come
@@ -127,9 +127,13 @@ class KeyColumns:
                     found.add_differing(pointer, unlike, position)
 
     def _read_one(self, keys: pa.BinaryArray, position: int, found: KeysOfBatch) -> Mapping[str, Any] | None:
-        key = read_key_columns(keys[position].as_py(), self._at)
+        key = read_key_columns(keys[position].as_py(), self._place)
         found.codes[position] = found.code_of(_UNREADABLE if key is None else tuple(key))
         return key
+
+    def _columns_of(self, spelling: KeySpelling) -> tuple[str, ...]:
+        """Return the columns that keys of a spelling name."""
+        return tuple(name for name in spelling.names if name not in self._place.not_columns)
 
     def _spellings_of(self, family: int) -> list[KeySpelling]:
         if family not in self._spellings:
@@ -141,7 +145,7 @@ class KeyColumns:
     def _learn(self, known: list[KeySpelling], left: Numbers, keys: pa.BinaryArray) -> bool:
         """Add how one of some keys is written to what is known, if it is not."""
         for place in (0, len(left) // 2, -1):
-            spelling = find_spelling(keys[int(left[place])].as_py(), self._at)
+            spelling = find_spelling(keys[int(left[place])].as_py(), self._place.at)
             if spelling is not None and spelling not in known:
                 known.append(spelling)
                 return True

@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.common.pointers import follow, split_pointer
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.columns.value_flags import Mask
 from cdc_contracts.registry.core.engine.layouts.parsed_values import ParsedValues
-from cdc_contracts.registry.core.message.primary_keys import read_key_columns
+from cdc_contracts.registry.core.message.primary_keys import columns_at, parse_key
 
 Numbers = NDArray[np.int64]
 
@@ -139,8 +139,12 @@ def _sent_values(column: ColumnValues | None, rows: Numbers, there: Mask) -> Par
 
 def find_spelling(key: bytes, at: str) -> KeySpelling | None:
     """Return how a key is written; None if it holds no object of columns there, or one that is written oddly."""
-    members = read_key_columns(key, at)
-    if not members:
+    message = parse_key(key)
+    if message is None:
+        return None
+    at = columns_at(message, at)
+    members = follow(message, split_pointer(at))
+    if not isinstance(members, dict) or not members:
         return None
     start, end = 0, len(key)
     for name in split_pointer(at):

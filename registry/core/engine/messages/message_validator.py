@@ -117,7 +117,9 @@ class MessageValidator:
     def _readers_of_keys(self) -> tuple[int, ...]:
         """The places of versions that read Kafka keys, of those that read them alike the last one alone."""
         facts = {_facts_of_keys(validator.meaning): place for place, validator in enumerate(self._validators)}
-        return tuple(place for place in facts.values() if self._validators[place].meaning.envelope.key_at is not None)
+        return tuple(
+            place for place in facts.values() if self._validators[place].meaning.envelope.key_place is not None
+        )
 
     @cached_property
     def _rules_of_kafka_keys(self) -> _RulesByVersion:

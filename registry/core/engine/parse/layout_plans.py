@@ -33,9 +33,12 @@ _ONLY_VALIDATED: Final = {"without_parameters", "with_parameters"}
 def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> LayoutPlan | None:
     """Return the plan for parsing messages of a subject, or None if they have to be validated one by one.
 
-    Its versions place rows or keys too differently, or a name where no schema lists a member.
+    Its versions place rows or keys too differently, a name where no schema lists a member, or members that are no
+    columns among those of a row below another member.
     """
     first = meanings[-1]
+    if any(at and one.images.non_column_members(at) for one in meanings for at in one.images.pointers()):
+        return None
     alike = {
         (
             meaning.images.model_dump_json(include={"container", "absent"}),
@@ -43,7 +46,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
         )
         for meaning in meanings
     }
-    if len(alike) > 1 or len({meaning.envelope.key_at for meaning in meanings} - {None}) > 1:
+    if len(alike) > 1 or len({meaning.envelope.key_place for meaning in meanings} - {None}) > 1:
         return None
     images = tuple(dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers()))
     properties: dict[str, Any] = {}

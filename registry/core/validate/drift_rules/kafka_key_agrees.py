@@ -12,11 +12,11 @@ from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView, com
 def check(view: RuleView) -> Iterator[Breach]:
     """The key is that of the row that is left after the change, or that there was before it (else a warning)."""
     reading = view.reading
-    at = reading.meaning.envelope.key_at
-    if at is None or reading.key is None:
+    place = reading.meaning.envelope.key_place
+    if place is None or reading.key is None:
         return
     if reading.key_columns is None:
-        where = f" at {at}" if at else ""
+        where = f" at {place.at}" if place.at else ""
         yield Breach("", f"a Kafka key with one JSON object{where}", "none", WARNING)
         return
     side = reading.sides[-1]
@@ -34,7 +34,7 @@ def reads(meaning: Meaning) -> Reads:
 
 def exercised_by(reading: Reading) -> bool:
     """Return whether a record with a row has a key that the contract reads."""
-    return reading.meaning.envelope.key_at is not None and reading.key is not None and reading.holds_rows
+    return reading.meaning.envelope.key_place is not None and reading.key is not None and reading.holds_rows
 
 
 RULE = DriftRule(
