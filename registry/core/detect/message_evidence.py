@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.findings import ERROR, INFO, Finding
@@ -27,11 +28,24 @@ class RecordPlace(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """Why one version refuses a message: found when asked for, as of many messages one reason is reported."""
+
+    validator: ReferenceValidator
+    message: dict[str, Any]
+
+    @cached_property
+    def finding(self) -> Finding:
+        """The first error."""
+        return next(one for one in self.validator.validate(self.message).findings if one.severity == ERROR)
+
+
+@dataclass(frozen=True)
 class MessageEvidence:
     """The evidence of one message.
 
-    `fits` has the versions whose discriminators hold and that find no error, `refused` the first error of other
-    versions whose discriminators hold; `may_be` and `marked` name relatives outside the catalogue. `shown` names all
+    `fits` has the versions whose discriminators hold and that find no error, `refused` the other versions whose
+    discriminators hold, each with why; `may_be` and `marked` name relatives outside the catalogue. `shown` names all
     relatives that the message could be of, also those that a contract describes, and `proven` those that it shows to
     have written it.
     """
@@ -39,7 +53,7 @@ class MessageEvidence:
     place: RecordPlace
     message: Mapping[str, Any]
     fits: Mapping[Version, VersionVerdict]
-    refused: Mapping[Version, Finding]
+    refused: Mapping[Version, Refusal]
     may_be: tuple[Relative, ...] = ()
     marked: tuple[Relative, ...] = ()
     shown: tuple[Relative, ...] = ()
@@ -106,15 +120,15 @@ class CatalogueValidators:
         if not opened:
             found = _open(self._binary, value)
         fits: dict[Version, VersionVerdict] = {}
-        refused: dict[Version, Finding] = {}
+        refused: dict[Version, Refusal] = {}
         for validator, message in found:
             if not validator.claims(message):
                 continue
-            version_verdict = validator.validate(message)
-            if version_verdict.fits:
+            version_verdict = validator.validate_unless_refused(message)
+            if version_verdict is not None and version_verdict.fits:
                 fits[validator.version] = version_verdict
             else:
-                refused[validator.version] = next(one for one in version_verdict.findings if one.severity == ERROR)
+                refused[validator.version] = Refusal(validator, message)
         fitting = (message for validator, message in found if validator.version in fits)
         message = next(fitting, found[0][1] if found else {})  # framed records are read beside a block and without
         shown = tuple(relative for relative in self._relatives if opened and relative.may_be(message))
