@@ -118,7 +118,7 @@ class ReferenceValidator:
         return self._conclude(*self._begin(message, key))
 
     def validate_unless_refused(self, message: dict[str, Any]) -> VersionVerdict | None:
-        """Return the same without a key; None if codes, times or rules refuse the message: its values are not read then."""
+        """Return the same without a key; None if codes, times or rules refuse the message: no value is read then."""
         reading, columns, breaches = self._begin(message, None)
         return None if _has_error(breaches) else self._conclude(reading, columns, breaches)
 
