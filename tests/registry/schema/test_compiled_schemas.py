@@ -213,7 +213,7 @@ PARTS = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(schema=PARTS, values=st.lists(PARSED, min_size=1, max_size=20))
 def test_both_take_the_same_values_of_schemas_found_by_chance(schema, values):
     assert disagreements(schema, values) == []
