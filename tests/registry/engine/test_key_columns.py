@@ -174,7 +174,7 @@ def test_a_key_is_that_of_its_row_where_its_values_are_written_alike(kind, nativ
         for value in values
         for key in keys_of(value, values)
     ]  # fmt: skip
-    assert disagreements(open_debezium(), part(pairs, 3)) == []
+    assert disagreements(open_debezium(), part(pairs, 6)) == []
 
 
 def disagreements(validation: ValidationContext, pairs: list[Pair]) -> list[str]:
