@@ -59,7 +59,8 @@ def pytest_configure(config: pytest.Config) -> None:
     take_signals()
     config.stash[SEED] = set_seed()
     # Two busy cores are no place for deadlines, and a run that fails has to fail again.
-    settings.register_profile("house", deadline=None, derandomize=True)
+    examples = 100 if config.getoption("nightly") else 50
+    settings.register_profile("house", deadline=None, derandomize=True, max_examples=examples)
     settings.load_profile("house")
     # Hypothesis also draws the constants of modules loaded so far: other ones in each process and each order of tests.
     providers.is_local_module_file = lambda file: False

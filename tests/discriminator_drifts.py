@@ -121,5 +121,5 @@ def count_looks(monkeypatch):
 
     counted(FastValidator, "_examine", lambda args: ("examined", len(args[1])))
     counted(transport, "parse_message", lambda args: ("parsed", 1))
-    counted(ReferenceValidator, "validate", lambda args: ("validated", 1))
+    counted(ReferenceValidator, "_begin", lambda args: ("validated", 1))
     return looks

@@ -51,6 +51,8 @@ def copy_of_the_repository(target: Path) -> Path:
     lines = lock.read_text(encoding="utf-8").splitlines(keepends=True)
     lock.write_text("".join(line for line in lines if not _LATER_ID.search(line)), encoding="utf-8")
     _git(target, "init", "-q", "-b", "main")
+    objects = ROOT / _git(ROOT, "rev-parse", "--git-path", "objects").strip()  # what is there is not written again
+    (target / ".git" / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
     _commit(target, "What there was")
     return target
 

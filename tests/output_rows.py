@@ -163,13 +163,13 @@ def ask_reference(validation: ValidationContext, value: bytes | None, key: bytes
 
 def looks_of_the_reference(monkeypatch) -> list[object]:
     """Return a list to which each message is added that a reference validator validates from now on."""
-    looks, validate = list[object](), ReferenceValidator.validate
+    looks, begin = list[object](), ReferenceValidator._begin
 
-    def counted(self, message):
+    def counted(self, message, key):
         looks.append(message)
-        return validate(self, message)
+        return begin(self, message, key)
 
-    monkeypatch.setattr(ReferenceValidator, "validate", counted)
+    monkeypatch.setattr(ReferenceValidator, "_begin", counted)
     return looks
 
 

@@ -1,7 +1,7 @@
 """Mutants: the samples of a version, each changed in one thing, one of each kind, place, op and type or all.
 
 CDC_CONTRACTS_MUTATIONS=kinds makes one of each (some 200,000), CDC_CONTRACTS_MUTATIONS=all every mutation of every
-sample; otherwise they are a fixed choice.
+sample; otherwise they are a few of a quarter of the samples, which rotates with the commit.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import cache
 from typing import Any
 
 from both_paths import VERSIONS, samples
+from case_sampling import VARIABLE, take_part, turn_of
 from mutations import DROP, KINDS, Members, Mutant, Token, get, put, to_json, walk, written
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable
@@ -32,7 +33,9 @@ CHOSEN, CHOSEN_VALUES = 2, 4
 """How many mutations of a kind are chosen per version, and of the kinds that put values in columns."""
 THIN = 12 if SOME else 1
 """One of so many texts and numbers is put into a place, each place having others, before some of them are chosen."""
-FEW = 8
+SHARE = 4 if SOME else 1
+"""One of so many samples is changed."""
+FEW = 4 if SOME else 8
 """Among the mutations of so many places one is drawn for a message of a stream."""
 
 
@@ -42,7 +45,8 @@ def mutants(version: Version) -> list[bytes]:
     seen: set[Any] | None = None if MUTATIONS == "all" else set()
     found: dict[str, list[tuple[int, bytes | Any]]] = {}
     wire = open_transport(version, ReadingOptions())
-    for number, (_, value) in enumerate(samples()[version.reference]):
+    turn = turn_of(os.environ.get(VARIABLE, "0"))
+    for number, (_, value) in take_part(enumerate(samples()[version.reference]), SHARE, version.reference, turn):
         try:
             message = wire.open(value)
         except Unreadable:

@@ -98,7 +98,7 @@ def rules_broken(reference: str, example: FactExample) -> list[str]:
 
 @each_reference
 def test_facts_are_captured_by_what_is_there_and_proven_by_messages(reference, part):
-    for fact in part(BY_REFERENCE[reference], 2):
+    for fact in part(BY_REFERENCE[reference], 4):
         for target in fact.captured_by:
             assert find_target(CATALOGUE, reference, target) not in (None, ""), (fact.id, target)
         if fact.conforms:

@@ -51,9 +51,12 @@ def test_none_is_asked_for_where_none_is_wanted_and_the_one_of_pypi_where_that_i
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
-def test_the_sources_compile_without_a_warning(building, monkeypatch, tmp_path):
+def test_the_sources_compile_without_a_warning(building, monkeypatch, tmp_path, request):
     monkeypatch.setenv("CDC_CONTRACTS_CC", "cc -Wall -Wextra -Werror -pedantic")
-    assert building.compile_native(ROOT / building.FOLDER, tmp_path / "library.so")
+    optimised = (
+        () if request.config.getoption("nightly") else ("-O1",)
+    )  # which has most warnings in a third of the time
+    assert building.compile_native(ROOT / building.FOLDER, tmp_path / "library.so", *optimised)
     assert (tmp_path / "library.so").stat().st_size > 10_000
 
 

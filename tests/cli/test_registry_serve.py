@@ -123,7 +123,7 @@ def test_a_request_that_is_under_way_is_finished_when_the_server_is_asked_to_sto
 @pytest.mark.nightly
 def test_a_request_that_comes_together_with_the_end_of_the_handshake_is_answered(tmp_path, certificates):
     files = [f"--tls-{name}={certificates / file}" for name, file in (("cert", "server.pem"), ("key", "server.key"))]
-    with served(tmp_path, "--log", "none", *files) as (url, _, _), contextlib.ExitStack() as stack:
+    with served(tmp_path, "--no-catalogue", "--log", "none", *files) as (url, _, _), contextlib.ExitStack() as stack:
         place = urlsplit(url)
         wire = stack.enter_context(socket.create_connection((place.hostname, place.port), timeout=patient.SECONDS))
         received, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -170,7 +170,10 @@ def test_eleven_hundred_headers_that_were_half_sent_keep_nobody_else_waiting(
     trust = ssl.create_default_context(cafile=certificates / "authority.pem")
     # Half of a header, or of what begins TLS: the server knows nothing yet of who sends it.
     half = b"\x16\x03\x01" if tls else b"GET /subjects HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bas"
-    with served(tmp_path, *options, descriptors=1024) as (url, written, process), contextlib.ExitStack() as stack:
+    with (
+        served(tmp_path, "--no-catalogue", *options, descriptors=1024) as (url, written, process),
+        contextlib.ExitStack() as stack,
+    ):
         place = urlsplit(url)
         for _ in range(1_100):
             made = stack.enter_context(socket.create_connection((place.hostname, place.port), timeout=patient.SECONDS))
@@ -192,7 +195,7 @@ def refused(tmp_path, monkeypatch, capsys):
 
     def call(*options):
         before = signal.getsignal(signal.SIGTERM)
-        code = main(["registry", "serve", *map(str, options)])
+        code = main(["registry", "serve", "--no-catalogue", *map(str, options)])
         signal.signal(signal.SIGTERM, before)
         return code, capsys.readouterr().err
 

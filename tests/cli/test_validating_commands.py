@@ -1,6 +1,7 @@
 """`check`, `audit`, `decode`, `capture` and `demo` as a user runs them."""
 
 import gzip
+import io
 import json
 import os
 import signal
@@ -380,14 +381,22 @@ def test_a_table_contract_gives_types_to_messages_that_name_no_table(here, capsy
     assert "a.jsonl:2 error type-change /id expected number, observed string" in capsys.readouterr().out
 
 
-def test_an_audit_reads_standard_input_also_compressed_or_as_one_array(here):
+def test_an_audit_reads_standard_input_also_compressed_or_as_one_array(here, monkeypatch, capsys):
+    """The first form in a process of its own, the others in this one."""
     lines = rendered("dts/canal@2", 20)
     forms = (b"\n".join(lines), gzip.compress(b"\n".join(lines)), b"[" + b",\n".join(lines) + b"]")
     call = ["audit", "-q", "file", "-", "--contract", "dts/canal@2", "--engine", "local", "--json"]
-    for data in forms:
-        found = run(*call, input=data)
-        report = json.loads(found.stdout)
-        assert (found.returncode, found.stderr) == (0, b"")
+    found = run(*call, input=forms[0])
+    assert (found.returncode, found.stderr) == (0, b"")
+    printed = [found.stdout]
+    for data in forms[1:]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert main(call) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        printed.append(out)
+    for text in printed:
+        report = json.loads(text)
         assert (report["ledger"]["read"], report["source"]["paths"]) == (20, ["-"])
     refused = run(
         "decode", "file", "-", "--contract", "dts/canal@2", "--to", "out", "--engine", "local", input=forms[0]

@@ -91,7 +91,7 @@ def decoded(capture, reference, **options):
     return cdc.contract(reference, parameters=parameters_of(capture), **options).decode_batch(keyed_batch(capture))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(6)
 @each_framed
 def test_the_contract_of_framed_records_is_detected(capture, folder):
     values = [bytes_of(one["value"]) for one in read_records(capture) if one["value"] is not None]
@@ -116,7 +116,7 @@ def test_one_framed_message_at_a_time_has_the_rows_that_a_batch_has(capture, fol
     for row in batch.changes.to_pylist():
         rows[row["offset"]].append((row["op"], *map(names_in, (row["before"], row["after"]))))
     values = keyed_batch(capture)["value"].to_pylist()
-    for offset, value in part(enumerate(values), 3):
+    for offset, value in part(enumerate(values), 9):
         if value is not None:
             found = contract.decode(value)
             held = [(one.op, *map(names_in, (one.before, one.after))) for one in found.changes]
@@ -127,7 +127,7 @@ TWINS = [one for one in CAPTURES if plain_of(one).has_schema_block or one.option
 """Those whose JSON says as much about types; texts and doubles of JSON have no block (test_framed_captures.py)."""
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("native", ["eager", "off"])
 @pytest.mark.parametrize("capture", TWINS, ids=name_of)
 def test_framed_records_decode_to_the_rows_of_the_same_run_without_a_registry(capture, folder, native, monkeypatch):

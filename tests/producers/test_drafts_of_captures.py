@@ -69,7 +69,7 @@ def columns_with_the_literal(change):
     )
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @each_of_contracts
 def test_a_draft_decodes_a_capture_like_the_contract_of_its_producer(capture, reference, tmp_path):
     records = messages_in(capture)

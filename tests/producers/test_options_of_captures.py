@@ -117,7 +117,7 @@ def test_null_in_a_column_whose_default_a_table_contract_states_is_not_replaced(
     assert changes_in(tally, reference_of(capture)) == []
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("capture", [one for one in CAPTURES if one.options != UNWRAPPED], ids=name_of)
 def test_two_orders_and_1_7_and_400_cuts_of_the_same_messages_find_the_same_options(capture, part):
     kernel, found = kernel_of(capture, {}), []

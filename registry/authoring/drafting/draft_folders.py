@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -130,7 +132,7 @@ def make_folder(
         files, questions = attempt.settle()
         attempt.write(files)
         attempt.verify()
-        attempt.lookalikes = _lookalikes(attempt.version(), messages)
+        attempt.lookalikes = _lookalikes(attempt.version(), messages, catalogue)
         if attempt.lookalikes or attempt.open_members:
             files, questions = attempt.text()
             attempt.write(files)
@@ -168,9 +170,9 @@ def _all_fit(catalogue: Catalogue, version: Version, messages: Sequence[SampleMe
     return all(one.verdict.outcome in _FITTING and not _heavy(one) for one in validated)
 
 
-def _lookalikes(version: Version, messages: Sequence[SampleMessage]) -> list[str]:
+def _lookalikes(version: Version, messages: Sequence[SampleMessage], catalogue: Catalogue) -> list[str]:
     """Return the subjects with a sample that a version's discriminators take, or that take one of its messages."""
-    found, tests, catalogue = [], version.meaning.discriminators, version.catalogue
+    found, tests = [], version.meaning.discriminators
     for subject in catalogue.subjects():
         others = [] if subject == version.subject else catalogue.versions(subject)
         theirs = [other.meaning.discriminators for other in others if "discriminators" in other.resolved]
@@ -181,15 +183,16 @@ def _lookalikes(version: Version, messages: Sequence[SampleMessage]) -> list[str
     return found
 
 
-def _contents(version: Version) -> Iterator[dict[str, Any]]:
+@lru_cache(128)
+def _contents(version: Version) -> tuple[dict[str, Any], ...]:
+    """Return the samples of a version, parsed once for all drafts of a process."""
     if version.resolved.get("transport") != "json":
-        return
-    wire = open_transport(version, ReadingOptions())
+        return ()
+    wire, found = open_transport(version, ReadingOptions()), []
     for sample in find_samples(version).messages:
-        try:
-            yield wire.open(sample.value)
-        except Unreadable:
-            continue
+        with suppress(Unreadable):
+            found.append(wire.open(sample.value))
+    return tuple(found)
 
 
 @dataclass

@@ -22,8 +22,11 @@ def nearest_contract(catalogue: Catalogue, messages: Sequence[SampleMessage], ro
     None if most messages are like none.
     """
     validations = open_validations(catalogue, ReadingOptions())
-    nearest = (find_nearest(weigh(message.value, validations)) for message in messages[:COMPARED])
-    found = Counter(
-        one.version.reference if one and rows & {*one.version.meaning.images.pointers()} else None for one in nearest
-    )
+    compared, found = messages[:COMPARED], Counter[str | None]()
+    for left, message in zip(range(len(compared) - 1, -1, -1), compared, strict=True):
+        one = find_nearest(weigh(message.value, validations))
+        found[one.version.reference if one and rows & {*one.version.meaning.images.pointers()} else None] += 1
+        first, second, *_ = *(count for _, count in found.most_common(2)), 0
+        if first > second + left:  # no other can have as many
+            break
     return found.most_common(1)[0][0]

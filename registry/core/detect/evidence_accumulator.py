@@ -226,11 +226,13 @@ class EvidenceAccumulator:
         """Record what distinguishes versions that accept a message from each other and from those that refuse it."""
         fits, place = message_evidence.fits, message_evidence.place
         for taken in fits:
-            for version, finding in message_evidence.refused.items():
-                refusal = self.refusals.setdefault((taken, version), VersionRefusal(finding, place))
+            for version, reason in message_evidence.refused.items():
+                refusal = self.refusals.get((taken, version))
+                if refusal is None:
+                    refusal = self.refusals[taken, version] = VersionRefusal(reason.finding, place)
+                elif place < refusal.first:
+                    refusal.finding, refusal.first = reason.finding, place
                 refusal.count += 1
-                if place < refusal.first:
-                    refusal.finding, refusal.first = finding, place
         for one, other in combinations(fits, 2):
             if not message_evidence.agree(one, other):
                 rows = bool(fits[one].changes or fits[other].changes)

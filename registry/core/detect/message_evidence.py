@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.findings import ERROR, INFO, Finding
@@ -31,11 +32,24 @@ class RecordPlace(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """Why one version refuses a message: found when asked for, as of many messages one reason is reported."""
+
+    validator: ReferenceValidator
+    message: dict[str, Any]
+
+    @cached_property
+    def finding(self) -> Finding:
+        """The first error."""
+        return next(one for one in self.validator.validate(self.message).findings if one.severity == ERROR)
+
+
+@dataclass(frozen=True)
 class MessageEvidence:
     """The evidence of one message, of its first rows if it has many: then it is not `whole`.
 
-    `fits` has the versions whose discriminators hold and that find no error, `refused` the first error of other
-    versions whose discriminators hold; `may_be` and `marked` name relatives outside the catalogue. `shown` names all
+    `fits` has the versions whose discriminators hold and that find no error, `refused` the other versions whose
+    discriminators hold, each with why; `may_be` and `marked` name relatives outside the catalogue. `shown` names all
     relatives that the message could be of, also those that a contract describes, and `proven` those that it shows to
     have written it.
     """
@@ -43,7 +57,7 @@ class MessageEvidence:
     place: RecordPlace
     message: Mapping[str, Any]
     fits: Mapping[Version, VersionVerdict]
-    refused: Mapping[Version, Finding]
+    refused: Mapping[Version, Refusal]
     may_be: tuple[Relative, ...] = ()
     marked: tuple[Relative, ...] = ()
     shown: tuple[Relative, ...] = ()
@@ -117,18 +131,18 @@ class CatalogueValidators:
         if not opened:
             found = _open(self._binary, value)
         fits: dict[Version, VersionVerdict] = {}
-        refused: dict[Version, Finding] = {}
+        refused: dict[Version, Refusal] = {}
         whole = True
         for validator, message in found:
             if not validator.claims(message):
                 continue
             first_rows = _first_rows(message, validator.meaning.images.pointers())
             whole = whole and first_rows is message
-            version_verdict = validator.validate(first_rows)
-            if version_verdict.fits:
+            version_verdict = validator.validate_unless_refused(first_rows)
+            if version_verdict is not None and version_verdict.fits:
                 fits[validator.version] = version_verdict
             else:
-                refused[validator.version] = next(one for one in version_verdict.findings if one.severity == ERROR)
+                refused[validator.version] = Refusal(validator, first_rows)
         fitting = (message for validator, message in found if validator.version in fits)
         message = next(fitting, found[0][1] if found else {})  # framed records are read beside a block and without
         shown = tuple(relative for relative in self._relatives if opened and relative.may_be(message))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
-from cdc_contracts.registry.core.common.findings import INFO, WARNING, Finding, most_severe, rule_id
+from cdc_contracts.registry.core.common.findings import ERROR, INFO, WARNING, Finding, most_severe, rule_id
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
@@ -115,22 +115,40 @@ class ReferenceValidator:
 
         `key` is that of its Kafka record.
         """
+        return self._conclude(*self._begin(message, key))
+
+    def validate_unless_refused(self, message: dict[str, Any]) -> VersionVerdict | None:
+        """Return the same without a key; None if codes, times or rules refuse the message: no value is read then."""
+        reading, columns, breaches = self._begin(message, None)
+        return None if _has_error(breaches) else self._conclude(reading, columns, breaches)
+
+    def fits(self, message: dict[str, Any]) -> bool:
+        """Return whether no finding of a message without a key is an error; its content is not decoded."""
+        reading, columns, breaches = self._begin(message, None)
+        if _has_error(breaches):
+            return False
+        breaches += self._look_at_rows(reading, columns)
+        return not _has_error(breaches) and not _has_error(self._validate_shape(message, breaches))
+
+    def _begin(self, message: dict[str, Any], key: bytes | None) -> tuple[Reading, TypedColumns, list[Finding]]:
+        """Return a message as the version reads it, and what is found without a look at the values of its columns."""
         reading = Reading(self.meaning, message, self.reading_options, key)
         columns = self.forms.columns_of(reading)
-        view = RuleView(reading, columns.mapping)
-        breaches: list[Finding] = []
-        breaches += self._unknown_codes(reading)
-        breaches += self._validate_times(reading)
+        breaches = [*self._unknown_codes(reading), *self._validate_times(reading)]
         if reading.op is None:
             breaches += self._unknown_op(reading)
         else:
+            view = RuleView(reading, columns.mapping)
             rules = self._rules if reading.holds_rows else self._rules_without_rows
             breaches += [self._cross_field(rule, breach) for rule in rules for breach in rule.check(view)]
             if reading.holds_rows:
                 breaches += [self._cross_field(self._pairing, breach) for breach in unpaired_rows(reading)]
-                breaches += self._validate_values(reading, columns)
-                breaches += self._validate_constraints(reading, columns)
-        findings = _one_each([*breaches[::-1], *self._validate_shape(message, breaches)])
+        return reading, columns, breaches
+
+    def _conclude(self, reading: Reading, columns: TypedColumns, breaches: list[Finding]) -> VersionVerdict:
+        """Return the verdict of a message, given what `_begin` returns of it."""
+        breaches += self._look_at_rows(reading, columns)
+        findings = _one_each([*breaches[::-1], *self._validate_shape(reading.message, breaches)])
         opinion = Opinion(
             version=self.version,
             findings=tuple(sorted(findings, key=lambda finding: finding.order)),
@@ -159,6 +177,11 @@ class ReferenceValidator:
             found = self._shape_finding(violation)
             if found.path not in misplaced and not (found.name == "value-form" and found.path in recounted):
                 yield found
+
+    def _look_at_rows(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
+        if reading.holds_rows:
+            yield from self._validate_values(reading, columns)
+            yield from self._validate_constraints(reading, columns)
 
     def _validate_values(self, reading: Reading, columns: TypedColumns) -> Iterator[Finding]:
         yield from _one_each(
@@ -323,6 +346,10 @@ def table_of_column(columns: TypedColumns, name: str) -> TableContract | None:
     A column that its message has no type for is read by its JSON kind, whatever a table contract says.
     """
     return columns.table if columns.origin != "message" or name in (columns.types or {}) else None
+
+
+def _has_error(findings: Iterable[Finding]) -> bool:
+    return any(finding.severity == ERROR for finding in findings)
 
 
 def _one_each(findings: Iterable[Finding]) -> list[Finding]:

@@ -339,7 +339,7 @@ class ValidationContext:
     def claims(self, message: dict[str, Any]) -> bool:
         """Return whether the subject's discriminators hold and the version they belong to finds no error."""
         return any(
-            self.may_claim(validator.meaning) and validator.claims(message) and validator.validate(message).fits
+            self.may_claim(validator.meaning) and validator.claims(message) and validator.fits(message)
             for validator in self.validators
         )
 

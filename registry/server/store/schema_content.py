@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from cdc_contracts.registry.authoring.sync.schema_guids import guid_of
@@ -14,6 +15,9 @@ from cdc_contracts.registry.core.schema.schema_documents import AVRO
 from cdc_contracts.registry.server.store.registry_records import SchemaContent, StoredReference
 
 _ESCAPED: Final = re.compile(r"\\(u[0-9a-f]{4}|.)")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_encode_text = json.JSONEncoder(ensure_ascii=False).encode
+_encode_surrogates = json.JSONEncoder().encode
 
 
 def make_content(
@@ -75,9 +79,13 @@ def _write(value: Any) -> str:
         return "{" + ",".join(f"{_write(key)}:{_write(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_write, value)) + "]"
-    written = json.dumps(value, ensure_ascii=isinstance(value, str) and not _is_text(value))
+    return _write_text(value) if isinstance(value, str) else _encode_text(value)
+
+
+@lru_cache(4096)
+def _write_text(value: str) -> str:
+    encode = _encode_surrogates if not value.isascii() and _SURROGATE.search(value) else _encode_text
+    written = encode(value)
+    if "\\" not in written:
+        return written
     return _ESCAPED.sub(lambda found: found[0][:2] + found[0][2:].upper(), written)  # upper-case hex digits, as in Java
-
-
-def _is_text(value: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in value)

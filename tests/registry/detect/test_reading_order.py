@@ -61,3 +61,19 @@ def check_orders(values, partitions, part):
     )
     for order in part(orders, 3):
         assert said_of(places, order) == expected
+
+
+def test_a_version_is_refused_for_the_reason_of_its_first_message_in_any_order():
+    """Its messages are refused for different reasons, of which one is kept."""
+    by_release, by_column = rendered("debezium/json@4", 2)
+    by_column = by_column.replace(b'"op":"c"', b'"op":"c","zz":1')
+    for values in ((by_release, by_column), (by_column, by_release)):
+        told = []
+        for order in ((0, 1), (1, 0)):
+            accumulator = EvidenceAccumulator(CATALOGUE, ReadingOptions())
+            for offset in order:
+                accumulator.add(RecordPlace("t", 0, offset), values[offset])
+            told.append({pair: (one.finding, one.first, one.count) for pair, one in accumulator.refusals.items()})
+        assert told[0]
+        assert told[0] == told[1]
+        assert {(first, count) for _, first, count in told[0].values()} == {(RecordPlace("t", 0, 0), 2)}

@@ -32,7 +32,7 @@ def with_empty_images(value, pointers):
 def test_an_empty_image_beside_rows_is_read_as_by_the_reference(version, setting, part, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", setting)
     meaning = version.meaning
-    good = part(samples(version), 4) if meaning.transport == "json" else []
+    good = part(samples(version), 8) if meaning.transport == "json" else []
     empty = [changed for value in good for changed in with_empty_images(value, meaning.images.pointers())]
     values = [value for pair in zip(good, empty, strict=False) for value in pair] + empty
     assert unlike_columns(scope_of(version.reference), values) == []

@@ -93,6 +93,7 @@ def test_both_paths_write_the_same_into_every_column_and_count_the_same(version,
     assert not found, "\n".join(found)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_a_contract_names_a_place_for_is_in_its_rows(version):
     """A column that is null in all rows by either path says nothing of its place."""

@@ -52,15 +52,15 @@ def test_listed_tables_among_others_are_read_as_the_reference_reads_them(referen
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", setting)
     validation = scope_of(reference, tables=TABLES, table="shop.orders")
     values = list(stream(reference, 50, lambda number: mixed(abs(30 - number))))
-    assert unlike_columns(validation, part(values, 3)) == []
+    assert unlike_columns(validation, part(values, 6)) == []
 
 
 @pytest.mark.parametrize(("reference", "setting"), [(CANAL, "off"), (CANAL, "on"), ("debezium/json@4", "on")])
 def test_blocks_in_which_a_table_is_listed_by_turns_are_told_apart(reference, setting, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", setting)
-    names = [f"t{number}" if number < 280 or number % 3 else NAMES[number % 8] for number in range(800)]
+    names = [f"t{number}" if number < 280 or number % 3 else NAMES[number % 8] for number in range(480)]
     tally = Kernel(scope_of(reference, tables=TABLES)).audit(
-        records_of(list(stream(reference, 800, names.__getitem__)))
+        records_of(list(stream(reference, 480, names.__getitem__)))
     )
     listed = {"orders", "returns", "partly"}
     unknown = {key.table: one.count for key, one in tally.findings.items() if key.name == "unknown-table"}
@@ -73,7 +73,7 @@ def test_an_unlisted_table_in_each_message_is_no_new_case_for_the_reference(refe
 
     def count(name):
         looks.clear()
-        Kernel(scope_of(reference, tables=TABLES)).audit(records_of(list(stream(reference, 100, name))))
+        Kernel(scope_of(reference, tables=TABLES)).audit(records_of(list(stream(reference, 40, name))))
         return len(looks)
 
     assert count("t{}".format) <= 2 * count(lambda _: "t")
@@ -83,7 +83,7 @@ def test_an_unlisted_table_in_each_message_costs_few_calls_of_functions():
     calls = []
 
     def count(name):
-        kernel, batch = Kernel(scope_of(CANAL, tables=TABLES)), records_of(list(stream(CANAL, 600, name)))
+        kernel, batch = Kernel(scope_of(CANAL, tables=TABLES)), records_of(list(stream(CANAL, 300, name)))
         kernel.audit(batch)
         calls.clear()
         sys.setprofile(lambda _, event, __: calls.append(event) if event == "call" else None)
@@ -93,7 +93,7 @@ def test_an_unlisted_table_in_each_message_costs_few_calls_of_functions():
             sys.setprofile(None)
         return len(calls)
 
-    assert count("t{}".format) - count(lambda _: "t") < 30 * 600
+    assert count("t{}".format) - count(lambda _: "t") < 30 * 300
 
 
 def test_unlisted_tables_are_counted_alike_however_batches_are_cut():

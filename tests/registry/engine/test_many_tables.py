@@ -167,7 +167,7 @@ def test_a_table_has_no_column_that_another_has(reference, part):
 def test_tables_with_the_columns_of_another_in_another_order_keep_their_order(reference, monkeypatch):
     images = [split_pointer(at) for at in CATALOGUE.version(reference).meaning.images.pointers()]
     values = []
-    for number, value in enumerate(stream(reference, 700, "t{}".format)):
+    for number, value in enumerate(stream(reference, 300, "t{}".format)):
         message = parse_message(value)
         for parts in images if number % 3 == 2 else ():
             row = follow(message, parts)

@@ -97,8 +97,8 @@ def kernel_of(declared: str, setting: str, monkeypatch) -> Kernel:
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_both_say_and_write_the_same_of_good_changed_and_hostile_bytes(version, part, monkeypatch):
-    good = part(good_of(version), 3)
-    values: list[bytes | None] = [*good, *part(changed_of(version, MOST), 3), *part(HOSTILE, 7), None]
+    good = part(good_of(version), 6)
+    values: list[bytes | None] = [*good, *part(changed_of(version, MOST), 3), *part(HOSTILE, 14), None]
     random.Random(3).shuffle(values)
     records = record_batches.batch_of_values([*good, *values])
     ways = part(("decode", "audit"), 2)
@@ -134,7 +134,7 @@ def test_what_the_scanner_takes_the_parser_takes_with_the_same_values(version, p
     validator._sorter.sort(MessageValues(pa.array(good_of(version), pa.binary())))  # the shapes are learnt
     scanner, taken = validator._sorter._scanner, 0
     recent = list(scanner._recent)
-    for value in [*part(good_of(version), 3), *part(changed_of(version, MOST), 2), *part(HOSTILE, 7)]:
+    for value in [*part(good_of(version), 6), *part(changed_of(version, MOST), 3), *part(HOSTILE, 14)]:
         offsets = np.array([0, len(value)], np.int32)
         alone = pa.BinaryArray.from_buffers(pa.binary(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(bytes(value))])
         scanner._recent[:] = recent

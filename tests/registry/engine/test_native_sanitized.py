@@ -24,7 +24,7 @@ NATIVE = Path(os.environ.get("CDC_CONTRACTS_NATIVE_SOURCES") or ROOT / "registry
 MESSAGES = int(os.environ.get("CDC_CONTRACTS_FUZZ", "0"))
 FEW = 1_500
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-OPTIONS = ("-std=c11", "-O1", "-g", "-fPIC", "-fno-omit-frame-pointer", *SANITIZERS)
+OPTIONS = ("-std=c11", "-O1" if MESSAGES else "-O0", "-g", "-fPIC", "-fno-omit-frame-pointer", *SANITIZERS)
 TESTS = (
     "test_native_calendar.py::test_exactly_the_days_of_the_calendar_are_dates",
     "test_native_columns.py",

@@ -66,9 +66,9 @@ def test_an_audit_by_range_does_not_depend_on_order_or_cuts(cuts):
     draw = Random(cuts)
     records = [*TOPIC]
     draw.shuffle(records)
-    total = Tally()
+    total, validation = Tally(), ranged(changed_at(36))
     for start in range(cuts):
-        total.merge(Kernel(ranged(changed_at(36))).audit(batch_of(records[start::cuts])))
+        total.merge(Kernel(validation).audit(batch_of(records[start::cuts])))
     ((key, found),) = ((key, one) for key, one in total.findings.items() if key.name == "value-form")
     (extent,) = found.extents.values()
     assert (key.path, extent.first.offset, found.count) == ("/after/price", 36, 4)

@@ -70,6 +70,7 @@ def messages(version, source_type, texts):
     return [renderer.render(Event("insert", table, None, {"id": key, "n": text}, at, at, "1", "1")) for text in texts]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("native", ["off", "eager"])
 @pytest.mark.parametrize("version", TYPED, ids=str)
 def test_a_value_beyond_the_type_that_its_message_names_is_a_finding(version, native, part, monkeypatch):

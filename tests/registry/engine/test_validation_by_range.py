@@ -25,7 +25,7 @@ from cdc_contracts.spark_checks.tasks.spark_tasks import describe_validation
 
 SEVERAL = sorted(subject for subject in CATALOGUE.subjects() if len(CATALOGUE.versions(subject)) > 1)
 GARBAGE = (b"", b"{}", b"\xff\xfe", b'{"type":"INSERT"}', None)
-CASES = int(os.environ.get("CDC_RANGE_CASES", "6"))
+CASES = int(os.environ.get("CDC_RANGE_CASES", "4"))
 EPOCH = 1_700_000_000_000_000
 SCHEMA = pa.schema({
     "value": pa.binary(), "topic": pa.string(), "partition": pa.int32(), "offset": pa.int64(),

@@ -34,6 +34,7 @@ def is_float(version, mapping) -> bool:
 CASES = [version for version in CATALOGUE.all_versions() if is_float(version, version.mapping_names()[0])]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("native", ["off", "eager"])
 @pytest.mark.parametrize("version", CASES, ids=str)
 def test_a_float_that_is_not_all_of_its_number_is_read_and_noted(version, native, monkeypatch):

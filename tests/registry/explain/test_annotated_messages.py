@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from topics import CATALOGUE, rendered
+from topics import CATALOGUE, rendered, scope_of
 
 from cdc_contracts.registry.authoring.explain.message_explanations import (
     explain_message,
@@ -36,7 +36,7 @@ SAMPLES = [
 
 def document_of(value, declared=None, **options):
     """The dissection as `--json` writes it, which has to keep to its schema."""
-    validation = open_validation(CATALOGUE, declared, ReadingOptions()) if declared is not None else None
+    validation = scope_of(declared) if declared is not None else None
     told = explain_message(value, CATALOGUE, ReadingOptions(), validation=validation, **options)
     document = json.loads(json.dumps(write_explanation(told, FoundPlace(file="a.jsonl", line=1))))
     assert [error.message for error in SCHEMA.iter_errors(document)] == []
@@ -55,7 +55,7 @@ def test_every_kind_of_sample_is_annotated_as_its_validator_decides():
     for version, file in SAMPLES[::60]:
         value = file.read_bytes()
         document = document_of(value, version.reference)
-        verdict = open_validation(CATALOGUE, version.reference, ReadingOptions()).validate(value).verdict
+        verdict = scope_of(version.reference).validate(value).verdict
         assert document["outcome"] == verdict.outcome, file
         assert [one["rule"] for one in document["findings"]] == [one.rule for one in verdict.findings], file
 

@@ -61,10 +61,11 @@ def test_every_key_is_explained(name):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_file_of_the_catalogue_conforms(name):
-    assert FILES[name]
+def test_every_file_of_the_catalogue_conforms(name, part):
+    files = part(FILES[name], 3)
+    assert files
     checked = subprocess.run(
-        [CHECK, "--schemafile", FOLDER / f"{name}{SUFFIX}", *FILES[name]], capture_output=True, text=True, check=False
+        [CHECK, "--schemafile", FOLDER / f"{name}{SUFFIX}", *files], capture_output=True, text=True, check=False
     )  # fmt: skip
     assert checked.returncode == 0, checked.stdout
 

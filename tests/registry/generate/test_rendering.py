@@ -446,7 +446,7 @@ def test_a_part_of_a_second_of_a_record_is_counted_as_the_user_says():
 
 # --- the same rows through every contract
 
-EVENTS = 150 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some" else 30
+EVENTS = 150 if os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some" else 15
 
 
 def decode(version, events, reading_options):

@@ -27,12 +27,12 @@ def test_every_sample_has_the_result_that_is_written_beside_it(version, part):
     samples = find_samples(version)
     assert samples.unpaired == ()
     validation = open_validation(CATALOGUE, version.reference, samples.reading_options())
-    for sample in part(samples.messages, 2):
+    for sample in part(samples.messages, 4):
         validated = validation.validate(sample.value)
         expected = sample.expected()
         assert changes_document(validated) == expected, sample.file
         assert validated.verdict.outcome == ("conforming" if expected else "control"), sample.file
-    for sample in part(samples.drifts, 2):
+    for sample in part(samples.drifts, 4):
         assert findings_document(validation.validate(sample.value)) == sample.expected(), sample.file
     assert len(samples.messages) >= 12
     assert len(samples.drifts) >= 12

@@ -31,6 +31,7 @@ def test_apache_and_fastavro_take_every_schema(version):
     assert avro.schema.parse(text).fullname == fastavro.parse_schema(json.loads(text))["name"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("version", OF_JSON, ids=str)
 def test_every_sample_goes_into_avro_and_back_and_apache_and_fastavro_read_the_same(version):
     schema = json.loads(written(version))

@@ -43,7 +43,7 @@ def test_every_row_goes_into_avro_and_back_and_others_read_the_same(version, tab
     schema = json.loads(json.dumps(bound_avro_schema(version, table, ReadingOptions())))
     codec, parsed = Codec(schema), fastavro.parse_schema(schema)
     apache = avro.io.DatumReader(avro.schema.parse(json.dumps(schema)))
-    for message in part(messages(version, table, 40), 3):
+    for message in part(messages(version, table, 40), 6):
         record = codec.write(message)
         assert same_message(codec.read(record), message)
         theirs = apache.read(avro.io.BinaryDecoder(io.BytesIO(record)))

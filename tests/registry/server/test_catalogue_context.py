@@ -136,7 +136,7 @@ def test_contracts_of_your_own_have_a_context_of_their_own(tmp_path):
 
     folder = own_folder(tmp_path)
     with pytest.raises(UsageError, match="acme/streamx@1 JSON has no id"):
-        fill_builtin_subjects([folder])
+        fill_builtin_subjects([folder], catalogue=False)
     number_contracts(folder)
     with serving_site(f"sqlite:///{tmp_path}/registry.db", folders=[folder]) as served:
         assert patient.get(f"{served}/subjects?subjectPrefix=:.cdc-contracts.mine:").json() == [
@@ -149,7 +149,7 @@ def test_contracts_of_your_own_have_a_context_of_their_own(tmp_path):
     changed = json.loads(schema.read_text())
     schema.write_text(json.dumps({**changed, "maxProperties": 99}))
     with pytest.raises(UsageError, match="has changed since it was given id 1"):
-        fill_builtin_subjects([folder])
+        fill_builtin_subjects([folder], catalogue=False)
 
 
 def test_without_the_catalogue_an_empty_registry_is_empty(tmp_path):
@@ -186,4 +186,4 @@ def test_two_folders_of_one_name_are_refused(tmp_path):
     with pytest.raises(
         UsageError, match=r"two folders of contracts would both be served as context .cdc-contracts.mine"
     ):
-        fill_builtin_subjects([tmp_path / "a" / "mine", tmp_path / "b" / "mine"])
+        fill_builtin_subjects([tmp_path / "a" / "mine", tmp_path / "b" / "mine"], catalogue=False)

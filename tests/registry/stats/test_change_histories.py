@@ -114,7 +114,7 @@ def is_whole(history):
 
 
 def shapes():
-    return [history_of(seed) for seed in range(160)]
+    return [history_of(seed) for seed in range(80)]
 
 
 DIMENSIONS = {
@@ -173,7 +173,7 @@ def true_changes(history):
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 def test_every_dimension_occurs_and_is_absent_often_enough(dimension):
     found = sum(DIMENSIONS[dimension](history) for history in shapes())
-    assert 3 <= found <= 157
+    assert 3 <= found <= 77
 
 
 def test_a_history_is_the_same_for_the_same_seed():
@@ -193,7 +193,7 @@ def test_the_wrong_declaration_exchanges_the_images_of_updates_where_it_is_trust
 
 
 def test_a_few_messages_are_of_another_version_and_most_of_them_are_shown_by_their_neighbours():
-    histories = [outlier_history(seed, changes=600) for seed in range(20)]
+    histories = [outlier_history(seed, changes=600) for seed in range(10)]
     others = [
         {record.value for record in history.records if record.message.version != history.shape.version}
         for history in histories
@@ -201,7 +201,7 @@ def test_a_few_messages_are_of_another_version_and_most_of_them_are_shown_by_the
     assert all(1 <= len(found) <= one.shape.producer.outliers for found, one in zip(others, histories, strict=True))
     shown = [outliers_shown(history) for history in histories]
     assert all(count <= len(found) for count, found in zip(shown, others, strict=True))
-    assert sum(map(bool, shown)) >= 10
+    assert sum(map(bool, shown)) >= 5
 
 
 def test_a_history_without_anchors_or_order_holds_no_evidence():

@@ -94,7 +94,7 @@ def test_two_versions_side_by_side_without_types_are_reported_by_every_column_th
     subject, contract, share
 ):
     """Also by times alone: no form reads both a number of seconds and a text with a part of a second."""
-    own, other = (rendered(f"{subject}{one}", 400, seed=3) for one in (contract, {"@1": "@2", "@2": "@1"}[contract]))
+    own, other = (rendered(f"{subject}{one}", 200, seed=3) for one in (contract, {"@1": "@2", "@2": "@1"}[contract]))
     for name in (None, *TURNS):
         records = [
             (0, number, value if number % share else with_columns(value, other[number], name))
@@ -136,7 +136,7 @@ def test_the_fast_path_sees_the_writing_that_the_reference_sees(subject, tables)
     assert fast.statistics.writing == slow.statistics.writing
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.data())
 def test_writing_adds_up_in_any_order_however_it_is_cut(data):
     records = list(switching("oms-community/default", tables=False))

@@ -147,7 +147,7 @@ def test_breaches_of_order_and_onsets_are_those_of_the_records_in_order_however_
     records = records_of(draw)
     expected = breaches(records), onsets(records)
     whole = report_of(merged(draw, [counted(records)]))
-    for _ in range(4):
+    for _ in range(2):
         tally = merged(draw, map(counted, parts_of(draw, records)))
         assert found_in(tally) == expected
         assert report_of(tally) == whole

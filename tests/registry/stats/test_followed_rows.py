@@ -54,7 +54,7 @@ def of_another_subject(contract, seed):
 
 
 @pytest.mark.parametrize("native", ["eager", "off"])
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     ("contract", "make"),

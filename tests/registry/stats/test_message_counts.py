@@ -213,7 +213,7 @@ SUBJECTS = [version.reference for subject in CATALOGUE.subjects() for version in
 def test_the_counts_of_a_report_add_up_for_every_sample_and_drift(reference, drift):
     version = CATALOGUE.version(reference)
     try:
-        values = list(sample_messages(version, 90, seed=1, reading_options=PLAIN, drift=drift))
+        values = list(sample_messages(version, 60, seed=1, reading_options=PLAIN, drift=drift))
     except UsageError:
         return  # a version without such a rule, or whose messages cannot show it
     check_counts(reference, values)

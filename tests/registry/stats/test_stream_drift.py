@@ -400,7 +400,7 @@ def test_what_never_came_is_not_reported_for_a_stream_of_which_nothing_was_read(
 
 # --- one among many
 
-CLEAN, CHUNK = (100_000, 5_000) if LONG else (16_000, 2_000)
+CLEAN, CHUNK = (100_000, 5_000) if LONG else (8_000, 1_000)
 DECLARED = {"dts/canal@2": ReadingOptions(), "oms/default@2": WITH_TABLES}
 MESSAGE_CLASSES = ("malformed", "other-dialect", "other-version", "unknown-field", "missing-field", "type-change",
                    "value-form", "unknown-enum", "cross-field", "precision")  # fmt: skip

@@ -148,7 +148,7 @@ def holdings_of_any_kind(draw):
     return holdings, lock
 
 
-@settings(max_examples=6, phases=[Phase.generate])
+@settings(max_examples=4, phases=[Phase.generate])
 @given(holdings_of_any_kind())
 def test_any_folder_is_what_is_dumped_once_it_is_applied(found):
     holdings, lock = found

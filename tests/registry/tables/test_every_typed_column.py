@@ -86,7 +86,7 @@ def rows_at(message: Any, image: tuple[str, ...]) -> tuple[str | int, ...]:
 def test_both_paths_write_the_same_into_every_column_of_typed_tables(version, part):
     validation = open_validation(CATALOGUE, version.reference, TERMS)
     records = records_of(
-        [*part(samples(version), 5), *part(stream(version, 24), 5), *with_times_that_do_not_exist(version)]
+        [*part(samples(version), 9), *part(stream(version, 24), 9), *with_times_that_do_not_exist(version)]
     )
     observed, changes = ObservedColumns(), []
     for written in Kernel(validation).decode(records):

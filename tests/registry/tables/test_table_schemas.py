@@ -48,6 +48,7 @@ def module_of(text):
     return module
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("version", SOME, ids=str)
 @pytest.mark.parametrize("table", [TABLE, ODD], ids=["orders", "odd"])
 @pytest.mark.parametrize("zone", ["+08:00", None])
@@ -71,6 +72,7 @@ def test_duckdb_makes_the_table_and_reads_into_it_what_decode_wrote(version, tab
     assert held[1] > 0
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("version", SOME, ids=str)
 @pytest.mark.parametrize("table", [TABLE, ODD], ids=["orders", "odd"])
 @pytest.mark.parametrize("zone", ["+08:00", None])
@@ -88,6 +90,7 @@ def test_the_module_of_models_holds_what_decode_wrote_and_nothing_else(version, 
             module.Row.model_validate({**row, "other": 1})
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.filterwarnings(
     "ignore:Unknown local-timestamp-micros"
 )  # it is in Avro 1.10, but not in its Python library

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, read_table_contracts
@@ -78,6 +79,27 @@ def test_a_drifted_sample_gives_exactly_its_findings(reference, file):
     ] == expected["findings"]
     assert bool(validated.changes) == (expected["outcome"] == "conforming")
     assert (validated.control is not None) == (expected["outcome"] == "control")
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_what_is_refused_early_is_refused_by_all_findings_too_and_nothing_else_is(version):
+    """Detection and claims of other subjects stop at the first error; a verdict has all of them."""
+    validators = scope_of(version.reference).validators
+    refused = set()
+    for part in ("", "drift"):
+        for file in samples_below(Path(str(version.folder)) / "samples" / part):
+            try:
+                message = validators[-1].wire.open(file.read_bytes())
+            except Unreadable:
+                continue
+            for validator in validators:
+                whole = validator.validate(message)
+                early = validator.validate_unless_refused(message)
+                assert early == (whole if early is not None or whole.fits else None), file.name
+                assert validator.fits(message) is whole.fits, file.name
+                refused.add(early is None)
+    assert refused == {True, False}
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)

@@ -253,7 +253,7 @@ def test_a_rule_is_broken_by_the_edits_of_its_own_record(rule):
     for version in CATALOGUE.all_versions():
         if rule in rules_of(version.meaning):
             try:
-                messages = sample_messages(version, 40, seed=3, reading_options=ReadingOptions(), drift=rule.name)
+                messages = sample_messages(version, 20, seed=3, reading_options=ReadingOptions(), drift=rule.name)
                 validation = open_validation(CATALOGUE, version.reference, ReadingOptions())
                 found = {one.rule for value in messages for one in validation.validate(value).verdict.findings}
                 shown |= {rule.id} & found

@@ -98,6 +98,7 @@ def test_no_literal_of_a_statement_is_shown_however_it_is_quoted(statement, show
     assert redact_statement(statement) == shown
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_no_dialect_shows_a_value_of_its_rows(version):
     for value in rendered(version.reference, 30, controls=5):

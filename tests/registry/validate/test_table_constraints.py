@@ -72,6 +72,7 @@ def rows_until(change, count=12):
     return [{**row, **change} if number >= AT else row for number, row in enumerate(rows)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("reference", ALL)
 def test_a_null_in_a_column_that_is_never_null_is_reported_in_every_version(reference):
     reading_options = promising(note={"nullable": False})
@@ -82,6 +83,7 @@ def test_a_null_in_a_column_that_is_never_null_is_reported_in_every_version(refe
     assert reported(values, reference, promising()) == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("reference", ALL)
 def test_rows_that_keep_what_is_promised_have_no_finding_in_any_version(reference):
     reading_options = promising(note={"nullable": False}, day={"nullable": False})

@@ -55,9 +55,9 @@ def test_a_wide_table_of_which_every_column_is_required_is_compared_at_once():
     def table(kind, **more):
         return {"$schema": DRAFT, "type": "object", "properties": {name: {"type": kind} for name in names}, **more}
 
-    names = [f"p{n}" for n in range(1_000)]
+    names = [f"p{n}" for n in range(500)]
     required = table("string", required=names)
-    for old, new, members in ((table("string"), required, 1), (required, table("integer", required=names), 1_000)):
+    for old, new, members in ((table("string"), required, 1), (required, table("integer", required=names), 500)):
         verdict, taken = compare(old, new, Policy.CDC)
         assert len(verdict.findings) >= len(names)
         assert len(verdict.findings[0].proof.message) == members
