@@ -159,6 +159,17 @@ class CatalogueValidators:
         )  # fmt: skip
         return MessageEvidence(place, message, fits, refused, may_be, marked, shown, proven, hosts, whole)
 
+    def of_its_product(self, value: bytes, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Return the candidates for a value, without those of subjects that it shows not to be of."""
+        found = self._open_json(value)
+        others = self._others(found[0][1]) if found else frozenset()
+        return [one for one in candidates if one.version.subject not in others]
+
+    def _others(self, message: dict[str, Any]) -> frozenset[str]:
+        """Return the subjects that a message is not of, as it shows a product that another contract describes."""
+        shown = (one for one in self._relatives if one not in self._outside and one.may_be(message))
+        return frozenset(subject for one in shown if one.marked(message) for subject in one.near)
+
 
 def _first_rows(message: dict[str, Any], images: Sequence[str]) -> dict[str, Any]:
     """Return a message with the first rows of its images, itself if it has no more: many rows say little more."""
@@ -173,17 +184,6 @@ def _first_rows(message: dict[str, Any], images: Sequence[str]) -> dict[str, Any
                 holder = holder[name]
             holder[last] = rows[:_MOST_ROWS]
     return message
-
-    def of_its_product(self, value: bytes, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """Return the candidates for a value, without those of subjects that it shows not to be of."""
-        found = self._open_json(value)
-        others = self._others(found[0][1]) if found else frozenset()
-        return [one for one in candidates if one.version.subject not in others]
-
-    def _others(self, message: dict[str, Any]) -> frozenset[str]:
-        """Return the subjects that a message is not of, as it shows a product that another contract describes."""
-        shown = (one for one in self._relatives if one not in self._outside and one.may_be(message))
-        return frozenset(subject for one in shown if one.marked(message) for subject in one.near)
 
 
 def _group_by_reading(validators: Sequence[ReferenceValidator]) -> list[list[list[ReferenceValidator]]]:

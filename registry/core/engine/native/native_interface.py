@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.lazy_arrow import np, pa
 
-
 _OWN_MEMORY: Final = (ctypes.Array, ctypes.Structure)
 
 
