@@ -27,7 +27,7 @@ from cdc_contracts.registry.core.engine.group.opened_batches import open_wrapped
 from cdc_contracts.registry.core.engine.write.decoded_rows import DecodedRows
 from cdc_contracts.registry.core.engine.write.output_writers import decode_rows, write_control, write_quarantine
 from cdc_contracts.registry.core.engine.write.row_columns import observe_columns
-from cdc_contracts.registry.core.records.batch_sizes import BatchSize, gather
+from cdc_contracts.registry.core.records.batch_sizes import SIZE_OF_FEW, BatchSize, gather
 from cdc_contracts.registry.core.records.record_batches import Batch, cut
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.row_changes import HIGHEST
@@ -87,6 +87,8 @@ class Kernel:
         self._finder = RangeFinder(validation.ranges) if validation.ranges is not None else None
         schemas = validation.reading_options.schemas
         self._framed = None if schemas is None else FramedBatches(schemas, validation)
+        transports = {validator.meaning.transport for validator in validation.validators}
+        self._takes_texts = schemas is None and validation.reading_options.wrapping is None and transports == {"json"}
         self._declared = {one: Kernel(declared) for one, declared in validation.declared_scopes.items()}
         self._several = len(validation.validated) > 1 and not validation.left_open
         self.orders_by_subject = orders_by_subject_of(validation)
@@ -107,8 +109,11 @@ class Kernel:
 
     @property
     def batch_size(self) -> BatchSize:
-        """How many messages are best validated at once, after those of the last batch."""
-        return BatchSize.of_shapes(self.known_shapes)
+        """How many messages are best validated at once, after those of the last batch.
+
+        Values that are opened first may become many times as long, so that their size says less.
+        """
+        return BatchSize.of_shapes(self.known_shapes) if self._takes_texts else SIZE_OF_FEW
 
     def audit(self, records: pa.RecordBatch, *, ceiling: int = HIGHEST) -> Tally:
         """Return the tally of the records.

@@ -17,6 +17,7 @@ from written_reports import build_report
 
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
 from cdc_contracts.registry.core.engine.kernel import Kernel
@@ -27,7 +28,10 @@ from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColu
 from cdc_contracts.registry.core.engine.native.native_library import native_library
 from cdc_contracts.registry.core.engine.native.scanning import Scanner
 from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
+from cdc_contracts.registry.core.records.batch_sizes import BatchSize
 from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import open_validation
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 REFERENCES = [version.reference for version in CATALOGUE.all_versions()]
 SETTINGS = ["off", "on", "eager"]
@@ -219,3 +223,13 @@ def test_shapes_that_come_again_are_told_from_those_that_come_once(native, monke
         found.append((again.known_shapes, once.known_shapes))
     assert found == [(0, 0), (12, 0), (12, 0)]
     assert again.batch_size.rows > once.batch_size.rows
+
+
+@pytest.mark.parametrize(
+    ("reference", "options"),
+    [("dts/avro@1", {}), (CANAL, {"wrapping": "base64"}), ("debezium/json-schema@4", {"schemas": WriterSchemas({})})],
+)
+def test_batches_of_values_that_are_opened_first_stay_small(reference, options):
+    kernel = Kernel(open_validation(CATALOGUE, reference, ReadingOptions(**options)))
+    kernel._validator._sorter.known_shapes = 100
+    assert kernel.batch_size == BatchSize()
