@@ -76,7 +76,7 @@ def audit_work(spec: ScopeSpec, watch: Watch | None = None, slices: Slices | Non
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         kernel = open_kernel(opened)
         tally = Tally()
-        for records in kernel.gather(batches):
+        for records in kernel.gather(batches, joined=slices is None):
             found = kernel.audit(records, ceiling=tally.chains.ceiling)
             if slices is not None:
                 count_slices(found, slices)

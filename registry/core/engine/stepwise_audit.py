@@ -51,7 +51,7 @@ def audit_in_steps(
     With the `slices` of a sample it has counts for each.
     """
     kernel, total, step, least = Kernel(validation), Tally(), _LEAST_STEP, 0
-    for records in kernel.gather(batches):
+    for records in kernel.gather(batches, joined=slices is None):
         done = 0
         while control.reason is None and done < records.num_rows:
             rest = records.num_rows - done

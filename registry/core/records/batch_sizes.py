@@ -44,6 +44,8 @@ class BatchSize:
 
 
 SIZE_OF_FEW: Final = BatchSize()
+APART: Final = BatchSize(rows=0)
+"""The size to which no batch is joined."""
 
 
 def gather(batches: Iterable[pa.RecordBatch], size: Callable[[], BatchSize]) -> Iterator[pa.RecordBatch]:

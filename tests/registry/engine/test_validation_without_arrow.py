@@ -75,7 +75,7 @@ OPTIONS = {"alone": ReadingOptions(show_values=True), "with tables": WITH_TABLES
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_samples_and_broken_messages_have_the_same_results(version, options, part):
     groups = ([value for _, value in samples()[version.reference]], broken(version), rendered(str(version), 20))
-    values = [value for group in groups for value in part(group, 13)]
+    values = [value for group in groups for value in part(group, 7)]
     Random(version.reference).shuffle(values)
     validation = open_validation(CATALOGUE, version.reference, OPTIONS[options])
     lines, report = assert_alike(validation, [("messages.jsonl", 0, values)])

@@ -5,7 +5,7 @@ import random
 import pytest
 from record_batches import batch_of_values
 
-from cdc_contracts.registry.core.records.batch_sizes import BatchSize, gather
+from cdc_contracts.registry.core.records.batch_sizes import APART, BatchSize, gather
 from cdc_contracts.registry.core.records.record_batches import cut
 
 KILOBYTE = b"x" * 1024
@@ -95,3 +95,7 @@ def test_a_batch_is_cut_evenly_into_parts_of_the_size(rows, parts):
 def test_a_batch_is_cut_by_bytes():
     (batch,) = batches_of([5], KILOBYTE)
     assert [len(part) for part in cut(batch, BatchSize(rows=10, bytes=2 * 1024))] == [2, 2, 1]
+
+
+def test_batches_that_have_to_stay_apart_are_not_joined():
+    assert gathered(batches_of([1, 1, 0, 30_000, 1]), APART) == [1, 1, 0, 30_000, 1]
