@@ -63,9 +63,9 @@ TOPICS = {
     "new tables, 200 partitions": Topic(tables=0, partitions=200),
     "new tables, 200 partitions, 300 columns": Topic(messages=1_000, tables=0, partitions=200, wide=True),
     "a new column in every message": Topic(messages=1_000, fresh=True),
-    "8 tables, each with a column of its own": Topic(tables=8, own=True),
-    "100 tables, each with a column of its own": Topic(tables=100, own=True),
-    "1,000 tables, each with a column of its own": Topic(tables=1_000, own=True),
+    "8 tables, each with a column of its own": Topic(messages=60_000, tables=8, own=True),
+    "100 tables, each with a column of its own": Topic(messages=60_000, tables=100, own=True),
+    "1,000 tables, each with a column of its own": Topic(messages=60_000, tables=1_000, own=True),
 }
 
 
