@@ -3,6 +3,7 @@
 import json
 import struct
 from collections import defaultdict
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -25,13 +26,14 @@ def folder(capture, tmp_path):
     return unpack_schemas(capture.schemas_path.read_bytes(), tmp_path)
 
 
-ROWS_ALONE = {"1.9.7": "debezium/flat@1", "3.5.0": "debezium/flat@2"}
+ROWS = {"1.9.7": "debezium/flat-schema@1", "3.5.0": "debezium/flat-schema@2"}
+UNTYPED_ROWS = {"1.9.7": "debezium/flat@1", "3.5.0": "debezium/flat@2"}
 
 
 def contract_of(capture):
-    """The contract of a framed capture: of its rows alone, or of messages beside a schema block."""
+    """The contract of a framed capture: of its rows, or of whole messages, beside a schema block."""
     if capture.options == "unwrapped-avro":
-        return ROWS_ALONE[capture.version]
+        return ROWS[capture.version]
     return f"debezium/json-schema@{VERSIONS[capture.version]}"
 
 
@@ -82,13 +84,10 @@ def refused(decoded):
     return [(row["topic"].partition(".")[2], row["findings"]) for row in decoded.quarantine.to_pylist()]
 
 
-def parameters_of(capture):
-    mode = "postgresql" if capture.database == "postgresql" else "mysql"
-    return {"source_mode": mode} if capture.options.startswith("unwrapped") else {}
-
-
 def decoded(capture, reference, **options):
-    return cdc.contract(reference, parameters=parameters_of(capture), **options).decode_batch(keyed_batch(capture))
+    mode = "postgresql" if capture.database == "postgresql" else "mysql"
+    parameters = {"source_mode": mode} if reference.startswith("debezium/flat@") else {}
+    return cdc.contract(reference, parameters=parameters, **options).decode_batch(keyed_batch(capture))
 
 
 @pytest.mark.one_in(6)
@@ -96,9 +95,7 @@ def decoded(capture, reference, **options):
 def test_the_contract_of_framed_records_is_detected(capture, folder):
     values = [bytes_of(one["value"]) for one in read_records(capture) if one["value"] is not None]
     found = cdc.detect(values, schema_registry=folder)
-    if capture.options == "unwrapped-avro" and capture.database == "mariadb":
-        assert found.verdict == "mixed"  # its schema changes may be beside rows alone, or beside a schema block
-    elif capture.options == "unwrapped-avro":  # rows say no release, and any product may write such
+    if capture.options == "unwrapped-avro":  # rows say no release
         assert (found.verdict, found.contract) == ("likely", contract_of(capture).partition("@")[0])
     else:
         assert (found.verdict, found.contract) == ("certain", contract_of(capture))
@@ -107,7 +104,7 @@ def test_the_contract_of_framed_records_is_detected(capture, folder):
 @pytest.mark.one_in(4)
 @each_framed
 def test_one_framed_message_at_a_time_has_the_rows_that_a_batch_has(capture, folder, part):
-    contract = cdc.contract(contract_of(capture), parameters=parameters_of(capture), schema_registry=folder)
+    contract = cdc.contract(contract_of(capture), schema_registry=folder)
     batch = contract.decode_batch(keyed_batch(capture))
     assert {rule for _, findings in refused(batch) for rule in (one["rule"] for one in findings)} <= {
         "D07.micros-of-day"
@@ -132,9 +129,30 @@ TWINS = [one for one in CAPTURES if plain_of(one).has_schema_block or one.option
 @pytest.mark.parametrize("capture", TWINS, ids=name_of)
 def test_framed_records_decode_to_the_rows_of_the_same_run_without_a_registry(capture, folder, native, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
-    framed = decoded(capture, contract_of(capture), schema_registry=folder)
-    beside = decoded(plain_of(capture), contract_of(capture))
+    reference = UNTYPED_ROWS[capture.version] if capture.options == "unwrapped-avro" else contract_of(capture)
+    framed = decoded(capture, reference, schema_registry=folder)
+    beside = decoded(plain_of(capture), reference)
 
     assert refused(framed) == refused(beside)
     assert framed.control.num_rows == beside.control.num_rows
     assert rows_by_topic(framed.changes) == rows_by_topic(beside.changes)
+
+
+def whole_messages_of(capture):
+    """The capture of the same statements whose messages were not reduced to rows."""
+    return next(one for one in CAPTURES if one == replace(capture, options="defaults-avro"))
+
+
+@pytest.mark.parametrize("native", ["eager", "off"])
+@pytest.mark.parametrize("capture", [one for one in CAPTURES if one.options == "unwrapped-avro"], ids=name_of)
+def test_rows_by_types_of_their_schemas_are_those_after_each_change_in_whole_messages(
+    capture, folder, native, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    whole = whole_messages_of(capture)
+    registry = unpack_schemas(whole.schemas_path.read_bytes(), tmp_path / "whole")
+    rows = rows_by_topic(decoded(capture, contract_of(capture), schema_registry=folder).changes)
+    told = rows_by_topic(decoded(whole, contract_of(whole), schema_registry=registry).changes)
+
+    kept = {topic: [[op, None, after] for op, _, after in changes if op != "delete"] for topic, changes in told.items()}
+    assert rows == {topic: changes for topic, changes in kept.items() if changes}

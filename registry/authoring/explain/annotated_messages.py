@@ -169,6 +169,14 @@ class _Envelope:
                 yield from self._below(here, value)
             else:
                 yield self._part(at, value)
+                yield from self._beside_columns(at)
+
+    def _beside_columns(self, image: str) -> Iterator[MessagePart]:
+        """Yield the members of a row that are no columns, and have a fact."""
+        for name in sorted(self._reading.meaning.images.non_column_members(image)):
+            at = image + join_pointer(name)
+            if at in self._facts and (value := self._reading.at(at)) is not ABSENT:
+                yield self._part(at, value)
 
     def _goes_below(self, at: str) -> bool:
         return at not in self._facts and any(

@@ -69,8 +69,8 @@ class OpPlace(Document):
     flags: tuple[OpFlag, ...] = ()
     """Members whose value overrides the op code."""
     null_value: dict[str, str] = Field(default_factory=dict)
-    """The members that a null value stands for, beside those of its Kafka key, where the parameter null_values
-    says that it is a deletion."""
+    """The members, where those of an op are, that a null value stands for beside the columns of its Kafka key, if the
+    parameter null_values says that it is a deletion."""
     null_means: Literal["deletion"] | None = None
     """What a null value is where the parameter null_values does not say; without it, a tombstone."""
 

@@ -115,6 +115,11 @@ class Images(Document):
         """Return the members of an image that its contract says are no columns."""
         return self._non_column_members.get(pointer, frozenset())
 
+    @cached_property
+    def members_beside_columns(self) -> frozenset[str]:
+        """The members of any image that are no columns."""
+        return frozenset().union(*self._non_column_members.values())
+
     def pointers(self) -> tuple[str, ...]:
         """Return every place where some op has an image, in order of first mention."""
         return self._pointers

@@ -26,7 +26,17 @@ class Literal:
     value: Any
 
 
-Fact = Literal | Callable[[Any], str]
+@dataclass(frozen=True, slots=True)
+class RowMembers:
+    """The columns of a row whose object has other members too: written without the braces around them."""
+
+    write: Callable[[Any], str]
+
+    def __call__(self, event: Any) -> str:
+        return self.write(event)
+
+
+Fact = Literal | RowMembers | Callable[[Any], str]
 Filled = dict[str, Fact]
 """The facts of an event by JSON Pointer: a fixed value, or a function that writes the event's own value as JSON."""
 
@@ -35,8 +45,8 @@ def complete_message(schema: Mapping[str, Any], facts: Filled, tests: Iterable[T
     """Return the message as fixed texts and functions, in the order of the schema's members.
 
     Members without a fact are null if allowed, else left out if allowed, else the simplest value that the schema
-    accepts. Beside the columns of a message that is a row, those that may be left out are. So are members that a
-    discriminator requires to be absent.
+    accepts. Beside the columns of a row, those that may be left out are. So are members that a discriminator requires
+    to be absent.
     """
     tests = tuple(tests)
     facts = dict(facts)
@@ -85,7 +95,7 @@ class _Outline:
     def write(self, schema: Mapping[str, Any], path: tuple[str, ...], *, required: bool, into: list[Any]) -> bool:
         """Append a member's JSON and return True, or return False if it is left out."""
         fact = self.facts.get(path)
-        below = path in self._above
+        below = path in self._above or isinstance(fact, RowMembers)
         if fact is not None and not below:
             into.append(write_json(fact.value) if isinstance(fact, Literal) else fact)
             return True
@@ -109,7 +119,7 @@ class _Outline:
         named = [place[depth] for place in self.facts if place[:depth] == path and len(place) > depth]
         into.append("{")
         first = True
-        if fact is not None:  # the image is the message itself: its columns come first
+        if fact is not None:  # the columns of a row come first
             into.append(fact)
             first = False
         for name in dict.fromkeys([*properties, *named]):

@@ -35,7 +35,7 @@ from cdc_contracts.registry.core.generate.column_writers import (
     write_position,
     write_transaction,
 )
-from cdc_contracts.registry.core.generate.message_outlines import Filled, Literal, complete_message
+from cdc_contracts.registry.core.generate.message_outlines import Filled, Literal, RowMembers, complete_message
 from cdc_contracts.registry.core.generate.schema_blocks import write_block
 from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.core.validate.capabilities import capabilities_of
@@ -276,10 +276,10 @@ class Renderer:
         by_column = {name: self._written_type(name, result) for name, result in written.items()}
         places = [split_pointer(at) for at in self.meaning.images.pointers()]
         rows = [place[-1] for place in places] if types.field is not None else []
-        parts = complete_message(self.version.schema, facts, tests)
-        message = json.loads("".join([part if isinstance(part, str) else "null" for part in parts]))
-        members = follow(message, places[0][:-1])
-        facts[types.at] = Literal(write_block(by_column, self._mapping, rows, members, types.parameter))
+        described = places[0][:-1] if rows else places[0]
+        members = follow(_fixed_part(complete_message(self.version.schema, facts, tests)), described)
+        others = members if isinstance(members, dict) else {}
+        facts[types.at] = Literal(write_block(by_column, self._mapping, rows, others, types.parameter))
 
     def _place_images(self, event: Event, op: str, facts: Filled) -> None:
         """Place the images of an op.
@@ -306,8 +306,8 @@ class Renderer:
                 for column, result in table.types.items()
             }
             extra = f"{write_json(types.in_image)}:{write_json(described)}"
-        is_list = not self.meaning.images.hold_one_row
-        opening, closing = ("[{", "}]") if is_list else ("{", "}") if side.at else ("", "")
+        is_list, is_beside = not self.meaning.images.hold_one_row, not side.at or bool(side.not_columns)
+        opening, closing = ("[{", "}]") if is_list else ("", "") if is_beside else ("{", "}")
         may_be_empty = is_list and "changed-columns-sent" not in self.meaning.rules
         other = "after" if name == "before" else "before"
         columns = self._columns_of(table)
@@ -321,7 +321,7 @@ class Renderer:
             members = ",".join([columns[column][text] for column, text in row.items()])
             return f"{opening}{members}{',' if members and extra else ''}{extra}{closing}"
 
-        return write
+        return RowMembers(write) if is_beside else write
 
     def _columns_of(self, table: SourceTable) -> ColumnWriters:
         if table not in self._columns:
@@ -354,6 +354,12 @@ class Renderer:
             facts[ddl.text.at] = lambda event: write_json(event.ddl_text)
         if ddl.type and ddl.type.at is not None and event.ddl_type is not None:
             facts[ddl.type.at] = Literal(event.ddl_type)
+
+
+def _fixed_part(parts: Iterable[str | Slot]) -> dict[str, Any]:
+    """Return a message without its columns, and with null in place of what differs from event to event."""
+    texts = [one if isinstance(one, str) else '"":null' if isinstance(one, RowMembers) else "null" for one in parts]
+    return json.loads("".join(texts), object_pairs_hook=lambda members: {name: one for name, one in members if name})  # type: ignore[no-any-return]
 
 
 def _usual_kind(meaning: Meaning) -> str:

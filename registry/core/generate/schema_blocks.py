@@ -23,15 +23,13 @@ def write_block(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the block of an object with some members, of which `rows` hold columns of these types.
 
-    Without `rows` the object is the row itself. `types` are names as messages have them, which the mapping reads; a
-    `parameter` of each field says them if the contract names one.
+    Without `rows` the object is the row itself, and has the members beside its columns. `types` are names as messages
+    have them, which the mapping reads; a `parameter` of each field says them if the contract names one.
     """
     columns = [{**_schema(type_, mapping, parameter), "field": name} for name, type_ in types.items()]
-    if not rows:
-        return {"type": "struct", "fields": columns, "optional": False}
     row = {"type": "struct", "fields": columns, "optional": True}
     described = [{**(row if name in rows else _describe(value)), "field": name} for name, value in members.items()]
-    return {"type": "struct", "fields": described, "optional": False}
+    return {"type": "struct", "fields": described if rows else columns + described, "optional": False}
 
 
 def _describe(value: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Null values: records whose key names a deleted row, where a parameter or the contract says so.
 
-Such a value is null or the JSON text `null`. The message that it stands for has the members of the key, and those that
-a contract lists.
+Such a value is null or the JSON text `null`. The message that it stands for has the members of the key, and, where the
+op of a message is, those that a contract lists.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ BLANK: Final = " \t\r\n"
 
 @dataclass(frozen=True)
 class NullValues:
-    """How null values of a subject are read: the place of the columns in a key, and the members beside them."""
+    """How null values of a subject are read: the place of the columns in a key, and the members beside the op."""
 
     key_place: KeyPlace
+    op_at: str
     members: Mapping[str, str]
 
     def text_of(self, value: bytes | None, key: bytes | None) -> bytes | None:
@@ -39,7 +40,11 @@ class NullValues:
             message, at = follow(message, split_pointer(at)), ""
         for name in self.key_place.not_columns:
             follow(message, split_pointer(at)).pop(name, None)
-        return value if message.keys() & self.members.keys() else write_json({**message, **self.members}).encode()
+        holder = follow(message, split_pointer(self.op_at)[:-1])
+        if not isinstance(holder, dict) or holder.keys() & self.members.keys():
+            return value
+        holder.update(self.members)
+        return write_json(message).encode()
 
 
 def is_null(value: bytes | None) -> bool:

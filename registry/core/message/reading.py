@@ -240,7 +240,7 @@ class Reading:
         if isinstance(types, str):  # none
             return None
         if types.at is not None:
-            return read_sent_types(types, self.at(types.at))
+            return read_sent_types(types, self.at(types.at), self.meaning.images.members_beside_columns)
         said = [value for value in map(self.at, self.types_at) if value is not ABSENT and value is not None]
         result = [read_sent_types(types, value) for value in said]
         return None if not result or None in result else {**result[-1], **result[0]}  # type: ignore[dict-item]

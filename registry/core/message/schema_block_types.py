@@ -81,12 +81,24 @@ def says_type(schema: Any, parameter: str) -> bool:
 def block_of(meaning: Meaning) -> ColumnTypes | None:
     """Return where the block is that describes the members beside it, if messages have one."""
     types = meaning.columns.types
-    return types if types != "none" and types.names_encodings and types.field is not None else None
+    return types if types != "none" and types.names_encodings and types.parameter is None else None
 
 
 def holder_of(meaning: Meaning) -> str:
-    """Return the place of the object whose members a block describes: the one that holds the images."""
-    return join_pointer(*split_pointer(meaning.images.pointers()[0])[:-1])
+    """Return the place of the object whose members a block describes: the one that holds the images, or the image."""
+    types, (image, *_) = block_of(meaning), meaning.images.pointers()
+    return image if types is not None and types.field is None else join_pointer(*split_pointer(image)[:-1])
+
+
+def is_described(meaning: Meaning, name: str) -> bool:
+    """Return whether a block has to describe a member that is no column; columns have a rule of their own.
+
+    Members that a null value stands for are beside the block of a Kafka key.
+    """
+    types = block_of(meaning)
+    if types is None or types.field is not None:
+        return types is not None
+    return name in meaning.images.members_beside_columns and name not in meaning.envelope.op.null_value
 
 
 def type_in_block(schema: Any, parameter: str | None = None) -> str | None:

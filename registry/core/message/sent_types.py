@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, assert_never
 
 from cdc_contracts.registry.core.contract.column_model import ColumnTypes
@@ -9,8 +10,18 @@ from cdc_contracts.registry.core.message.schema_block_types import read_block_de
 from cdc_contracts.registry.core.values import Number
 
 
-def read_sent_types(types: ColumnTypes, value: Any) -> dict[str, str] | None:
-    """Return types by column from the member of a message that holds them; None if it is written in another way."""
+def read_sent_types(types: ColumnTypes, value: Any, others: Collection[str] = ()) -> dict[str, str] | None:
+    """Return types by column from the member of a message that holds them; None if it is written in another way.
+
+    Of `others`, which stand beside the columns, it may say types too.
+    """
+    found = _read_types(types, value)
+    if found is None or not others:
+        return found
+    return {name: type_ for name, type_ in found.items() if name not in others}
+
+
+def _read_types(types: ColumnTypes, value: Any) -> dict[str, str] | None:
     match types.reading:
         case "name-to-type" | "list-of-objects":
             return read_types(value, types.name, types.type)

@@ -85,7 +85,8 @@ def disclosure_of(version: Version) -> Disclosure:
     """Return what may be shown of the messages of a version."""
     meaning = version.meaning
     envelope, columns, ddl = meaning.envelope, meaning.columns, meaning.ddl
-    images = frozenset(map(split_pointer, meaning.images.pointers()))
+    rows = {split_pointer(at): meaning.images.non_column_members(at) for at in meaning.images.pointers()}
+    images = frozenset(rows)
     below: dict[Path, Callable[[Path, Any], bool]] = {}
     if columns.schema_block is not None:
         below[split_pointer(columns.schema_block.at)] = lambda _, value: True
@@ -109,11 +110,7 @@ def disclosure_of(version: Version) -> Disclosure:
         items[split_pointer(envelope.process_time.at or "")] = partial(_is_time, envelope.process_time)
     key = envelope.primary_key
     return Disclosure(
-        {
-            path: check
-            for path, check in values.items()
-            if path not in secret and not any(path[:depth] in images for depth in range(1, len(path) + 1))
-        },
+        {path: check for path, check in values.items() if path not in secret and not _is_in_row(path, rows)},
         items,
         below,
         images,
@@ -121,6 +118,12 @@ def disclosure_of(version: Version) -> Disclosure:
         split_pointer(statement.at) if statement is not None and statement.at is not None else None,
         version.catalogue,
     )
+
+
+def _is_in_row(path: Path, rows: Mapping[Path, frozenset[str]]) -> bool:
+    """Return whether a place is an image, or a column of one, given the members of each that are no columns."""
+    above = [depth for depth in range(1, len(path) + 1) if path[:depth] in rows]
+    return any(path[depth : depth + 1] == () or path[depth] not in rows[path[:depth]] for depth in above)
 
 
 def known_members(version: Version) -> frozenset[Path]:

@@ -215,7 +215,7 @@ class ValidationContext:
         deletes = self.reading_options.deletes_by_null(envelope.op.null_means)
         if not deletes or envelope.key_place is None or not envelope.op.null_value:
             return None
-        return NullValues(envelope.key_place, envelope.op.null_value)
+        return NullValues(envelope.key_place, envelope.op.at, envelope.op.null_value)
 
     def message_of(self, value: bytes | None, key: bytes | None) -> bytes | None:
         """Return the message of a record: its value, or what a null value stands for."""

@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from output_rows import unlike_columns
 
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_catalogue
@@ -44,3 +46,33 @@ def test_facts_among_the_members_of_a_row_are_read_by_both_paths(native, monkeyp
         ("5:1", {"id": "7"}), (None, {"id": "8"}), (None, {"id": "9"}), ("5:2", {"id": "10"}),
     ]  # fmt: skip
     assert unlike_columns(validation, [insert(row) for row in ROWS * 20]) == []
+
+
+FLATTENED = "debezium/flat-schema@2"
+COLUMNS = {"id": ("int32", 7), "name": ("string", "pear"), "__extra": ("string", "a column"), "source": ("int64", 5)}
+MEMBERS = {"__op": ("string", "c"), "__db": ("string", "shop"), "__table": ("string", "orders"),
+           "__lsn": ("int64", 24), "__ts_ms": ("int64", 1718000001234), "__deleted": ("string", "false")}  # fmt: skip
+names = st.lists(st.sampled_from([*COLUMNS, *MEMBERS]), unique=True, min_size=1)
+others = st.sampled_from([None, "text", 3, [], {}, [{"id": 7}]])
+
+
+@st.composite
+def flattened(draw):
+    """A message with some columns and members in any order, null or absent, in a block that may not say all of them."""
+    sent = draw(names)
+    nulls, unsaid = draw(st.sets(st.sampled_from(sent))), draw(st.sets(st.sampled_from(sent), max_size=1))
+    known = COLUMNS | MEMBERS
+    fields = [{"type": known[name][0], "optional": True, "field": name} for name in sent if name not in unsaid]
+    row = {name: None if name in nulls else known[name][1] for name in sent}
+    payload = draw(st.one_of(st.just(row), st.just(row), st.just(row), others))
+    return json.dumps({"schema": {"type": "struct", "fields": fields}, "payload": payload}).encode()
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+@settings(max_examples=60, deadline=None)
+@given(values=st.lists(flattened(), min_size=1, max_size=12), repeats=st.sampled_from([1, 30]))
+def test_rows_with_members_beside_them_are_read_alike_by_both_paths(native, values, repeats):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("CDC_CONTRACTS_NATIVE", native)
+        validation = open_validation(shipped_catalogue(), FLATTENED, ReadingOptions(table="orders"))
+        assert unlike_columns(validation, values * repeats) == []

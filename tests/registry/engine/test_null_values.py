@@ -88,6 +88,33 @@ def test_columns_that_a_key_lacks_are_not_lost():
     assert validated.changes[0].before_complete is False
 
 
+BLOCK = '{"type":"struct","fields":[{"type":"bytes","name":"org.apache.kafka.connect.data.Decimal",\
+"parameters":{"scale":"2"},"optional":false,"field":"id"}],"optional":false}'
+
+
+@pytest.mark.parametrize(
+    ("key", "outcome", "row"),
+    [
+        (f'{{"schema":{BLOCK},"payload":{{"id":"BNI="}}}}', "conforming", {"id": "12.34"}),
+        ('{"id":"BNI="}', "tombstone", None),  # nothing says what this is
+        (f'{{"schema":{BLOCK},"payload":{{}}}}', "tombstone", None),
+        (f'{{"schema":{BLOCK},"payload":null}}', "tombstone", None),
+        (f'{{"schema":{BLOCK},"payload":{{"id":"BNI=","__deleted":"x"}}}}', "tombstone", None),
+    ],
+)
+def test_a_key_beside_its_schema_block_says_the_types_of_the_deleted_row(key, outcome, row):
+    options = ReadingOptions(table="orders", parameters=DELETION)
+    validation = open_validation(CATALOGUE, "debezium/flat-schema@2", options)
+
+    validated = validation.validate(None, key.encode())
+
+    assert (validated.verdict.outcome, [one.before for one in validated.changes]) == (outcome, [row] if row else [])
+    for native in ("off", "eager"):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("CDC_CONTRACTS_NATIVE", native)
+            assert unlike_columns(validation, [None, b"null"], Kernel(validation), keys=[key.encode()] * 2) == []
+
+
 def test_without_the_parameter_a_null_value_is_a_tombstone():
     assert open_flat().validate(None, b'{"id":7}').verdict.outcome == "tombstone"
     assert open_flat(parameters={"null_values": "tombstone"}).validate(None, b'{"id":7}').verdict.outcome == "tombstone"

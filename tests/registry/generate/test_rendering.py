@@ -265,6 +265,7 @@ CARRIED = {
     "debezium/json": (False, False, True, 1000, False, MARKS - {"rollback"}),
     "debezium/json-schema": (False, False, True, 1000, True, MARKS - {"rollback"}),
     "debezium/flat": (False, False, True, 1000, False, set()),
+    "debezium/flat-schema": (False, False, True, 1000, True, set()),
     "oms-community/canal": (False, False, False, 1000, True, {"ddl"}),
     "dts/canal": (False, True, True, 1000, True, {"ddl"}),
     "oms-community/default": (True, True, True, 1_000_000, False, {"ddl", "heartbeat"}),
@@ -304,20 +305,21 @@ MICROS = {f"debezium/{name}@{number}": 1 for name in ("json", "json-schema") for
 NUMBERED_TRANSACTIONS = {"maxwell/json", "aws-dms/json"}
 """Subjects whose ids of transactions are numbers."""
 WITHOUT_KEY = {
-    "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
+    "debezium/flat", "debezium/flat-schema", "debezium/json", "debezium/json-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt", "dts/shareplex", "canal/flat@1", "maxwell/json@1",
     "flink-cdc/debezium-json", "aws-dms/json", "ticdc/debezium", "ticdc/debezium-payload", "ticdc/avro",
 }  # fmt: skip
 WITH_SCHEMA = {
-    "goldengate/json", "goldengate/json-row", "debezium/flat", "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
+    "goldengate/json", "goldengate/json-row", "debezium/flat", "debezium/flat-schema", "debezium/json", "debezium/json-schema", "oms-community/dataworks", "oms/dataworks", "dataworks/streamx", "dts/shareplex", "dts/avro", "oms/avro",
 }  # fmt: skip
 WITHOUT_DATABASE = ("oms/debezium-smt", "dts/shareplex", "goldengate/json", "goldengate/json-row")
-WITHOUT_BEFORE = ("oms/debezium-smt", "debezium/flat", "goldengate/json-row", "ticdc/avro")
+WITHOUT_BEFORE = ("oms/debezium-smt", "debezium/flat", "debezium/flat-schema", "goldengate/json-row", "ticdc/avro")
 """Subjects whose messages have no name of a database, and those whose updates have no row before them."""
 DEBEZIUM = (
     "debezium/json",
     "debezium/json-schema",
     "debezium/flat",
+    "debezium/flat-schema",
     "ticdc/debezium",
     "ticdc/debezium-payload",
     "ticdc/avro",
@@ -341,6 +343,7 @@ UNSIGNED = {
     "debezium/json": "opaque",
     "debezium/flat": "opaque",
     "debezium/json-schema": "decimal",
+    "debezium/flat-schema": "decimal",
     "ticdc/debezium": "decimal",
     "ticdc/avro": "decimal",
 }
@@ -371,6 +374,7 @@ FRACTIONS = {
     "debezium/flat": (None, None, 9, True),
     "debezium/json": (None, None, 9, True),
     "debezium/json-schema": (6, 6, 9, True),
+    "debezium/flat-schema": (6, 6, 9, True),
     "dts/avro": (6, 6, 6, True),
     "oms/avro": (9, 9, 9, True),
     "dts/canal": (9, 9, 9, False),

@@ -94,8 +94,9 @@ def test_more_than_half_of_the_drift_samples_are_refused_and_the_rest_for_a_reas
         for _, _, taken, rules in found
         if taken and rules
     )
-    # a field of a row whose schema names no type of the database, as only ticdc/avro has it
-    assert left == {"by column": left["by column"], "D02": 4, "D09.columns-typed": 1}
+    # a field of a row whose schema names no type of the database, as only ticdc/avro has it; and in both versions of
+    # flattened rows one column more than there are types, which may be the mark of a deletion that no block describes
+    assert left == {"by column": left["by column"], "D02": 4, "D09.columns-typed": 3}
 
 
 @pytest.mark.one_in(3)

@@ -262,12 +262,13 @@ def test_a_record_that_cannot_be_read_is_quarantined_whole_with_the_id_of_its_sc
     assert any(one in finding["observed"] for one in said.split("|")), finding
 
 
-def test_a_null_value_is_the_deletion_of_the_row_that_a_framed_key_names(registry):
+@pytest.mark.parametrize("reference", ["debezium/flat@2", "debezium/flat-schema@2"])
+def test_a_null_value_is_the_deletion_of_the_row_that_a_framed_key_names(registry, reference):
     key = frame(register(registry, KEY), body_of(KEY, {"id": 7}))
     options = ReadingOptions(
         schemas=open_source(registry), parameters={"null_values": "deletion"}, table="orders"
     )  # fmt: skip
-    validation = open_validation(CATALOGUE, "debezium/flat@2", options)
+    validation = open_validation(CATALOGUE, reference, options)
     records = batch_of([(0, at, None) for at in range(3)])
     records = records.append_column("key", pa.array([key, b"\0\0\0\0\1", None], pa.binary()))
     (part,) = Kernel(validation).decode(records)

@@ -46,7 +46,7 @@ NO_TIMES = (
 WITHOUT_INVALID_VALUES = {
     "dataworks/streamx", "dts/shareplex", "oms-community/debezium", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt",
-    "debezium/flat", "debezium/json", "debezium/json-schema",
+    "debezium/flat", "debezium/flat-schema", "debezium/json", "debezium/json-schema",
     "aws-dms/json", "flink-cdc/canal-json", "flink-cdc/debezium-json", "goldengate/json", "goldengate/json-row",
     "ticdc/avro", "ticdc/debezium", "ticdc/debezium-payload",
 }  # fmt: skip

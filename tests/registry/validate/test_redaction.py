@@ -118,12 +118,15 @@ SHOWN = re.compile("4929|7712|Zoë|Zo.u00eb")
 
 def outside_of_rows(version, message):
     """Yield the place of every member of a message that is no row and in none."""
-    images = [split_pointer(at) for at in version.meaning.images.pointers()]
-    if () in images:
+    beside = {
+        split_pointer(at): version.meaning.images.non_column_members(at) for at in version.meaning.images.pointers()
+    }
+    if () in beside:
         yield split_pointer(version.meaning.envelope.op.at)
         return
     for parts in members(message):
-        if not any(parts[: len(image)] == image for image in images):
+        of_row = [image for image in beside if parts[: len(image)] == image]
+        if all(parts[len(image) :][:1] and parts[len(image)] in beside[image] for image in of_row):
             yield parts
 
 

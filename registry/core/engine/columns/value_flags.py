@@ -98,12 +98,12 @@ def kind_flags(
 def asked_flags(
     decoded_batch: DecodedBatch, rows: Rows, index: int, values: ColumnValues, asked: Mapping[str, AskedColumn]
 ) -> list[tuple[ValueFlag, Mask]]:
-    """Mark the kinds of a column in which tests of the contract look, because the message is the row.
+    """Mark the kinds of a column in which tests of the contract look, for what it is in other messages.
 
     Where a test may depend on more than the kind, the reference validates the record: on what is in an array or object,
     or on a text that it asks for.
     """
-    test = asked.get(rows.image.columns[index].name) if not rows.image.pointer else None
+    test = asked.get(rows.image.places[index]) if asked else None
     if test is None:
         return []
     deciding = [row for row, one in enumerate(values.tokens) if one in test.texts] if test.texts else []

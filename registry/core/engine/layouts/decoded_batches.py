@@ -118,13 +118,19 @@ def _spread(decoded_batch: DecodedBatch, parts: tuple[Part, ...], tuples: Iterab
             case Leaf(pointer, decoder):
                 decoded_batch.members[pointer] = ParsedColumn(_open_leaf(decoded_batch, values, decoder), decoder)
             case Nested(pointer, below):
-                absent = (UNSET,) * len(below)
                 states = [value if value is None or value is UNSET else True for value in values]
                 decoded_batch.states[pointer] = ParsedColumn(states, decoder_kinds.BOOL)
-                inner = [absent if value is None or value is UNSET else astuple(value) for value in values]
-                _spread(decoded_batch, below, inner)
+                _spread(decoded_batch, below, _members_of(values, len(below)))
             case Image():
                 decoded_batch.rows[part.pointer] = _open_image(part, values)
+                if part.beside:
+                    _spread(decoded_batch, part.beside, _members_of(values, len(part.beside)))
+
+
+def _members_of(values: Iterable[Any], count: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the first members of each object, which are absent where there is none."""
+    absent = (UNSET,) * count
+    return (absent if value is None or value is UNSET else astuple(value)[:count] for value in values)
 
 
 def _open_leaf(decoded_batch: DecodedBatch, values: Sequence[Any], decoder: str) -> Sequence[Any]:
@@ -177,7 +183,7 @@ def _open_image(image: Image, values: Sequence[Any]) -> Rows:
                 flat.append(value)
     ends = np.cumsum(count)
     start = np.where(count > 0, ends - count, -1)
-    columns = tuple(zip(*map(astuple, flat), strict=True)) if flat and image.columns else ()
+    columns = tuple(zip(*map(astuple, flat), strict=True))[len(image.beside) :] if flat and image.columns else ()
     if not columns:
         columns = tuple(() for _ in image.columns)
     record_of_row = np.repeat(np.arange(total), count)

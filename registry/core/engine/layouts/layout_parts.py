@@ -89,7 +89,8 @@ class Image:
 
     `full`: every row has every column. `partial`: it may hold the changed columns only, but not for the op codes in
     `whole_for` (at `op_at`).
-    `named` are the columns that the schema itself names, such as a DDL statement in place of a row.
+    `named` are the columns that the schema itself names, such as a DDL statement in place of a row, and `beside` the
+    members that are no columns; those of a message that is itself a row are parts of the message.
     """
 
     pointer: str
@@ -99,6 +100,7 @@ class Image:
     op_at: str
     whole_for: frozenset[str]
     named: frozenset[str]
+    beside: tuple[Part, ...] = ()
 
     @cached_property
     def places(self) -> tuple[str, ...]:
@@ -185,5 +187,5 @@ class RowShape:
 def _walk(parts: tuple[Part, ...]) -> Iterator[Part]:
     for part in parts:
         yield part
-        if isinstance(part, Nested):
-            yield from _walk(part.parts)
+        if isinstance(part, Nested | Image):
+            yield from _walk(part.parts if isinstance(part, Nested) else part.beside)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -53,21 +54,27 @@ class ImagePlan(NamedTuple):
     """What is known of an image before a message is read.
 
     If it is `partial`, it may hold the changed columns only, and those in `completed_from` complete it; for the op
-    codes in `whole_for` it holds a whole row. `named` are the columns that the schemas of messages name.
+    codes in `whole_for` it holds a whole row. `named` are the columns that the schemas of messages name, and `beside`
+    the members that are no columns, by what these schemas say of them; none of a message that is itself a row.
     """
 
     partial: bool
     completed_from: frozenset[str]
     whole_for: frozenset[str]
     named: frozenset[str]
+    beside: Mapping[str, Any] = MappingProxyType({})
 
 
 class TypePlan(NamedTuple):
-    """Where the types of columns are (`at`, those in after images first), how they are written, and how they end."""
+    """Where the types of columns are (`at`, those in after images first), how they are written, and how they end.
+
+    Of `others`, which are no columns, types may be said too.
+    """
 
     at: tuple[str, ...]
     written: ColumnTypes | None
     close: bytes
+    others: frozenset[str] = frozenset()
 
     @property
     def within(self) -> str | None:
@@ -100,7 +107,7 @@ class LayoutPlan:
     times: tuple[Place, ...]
     relations: tuple[Relation, ...]
     asked_columns: Mapping[str, AskedColumn]
-    """Columns of messages that are rows in which tests of a contract look."""
+    """The columns in which tests of a contract look, by their places."""
 
     @cached_property
     def _known(self) -> dict[Any, tuple[tuple[Part, ...], Any]]:
@@ -133,6 +140,7 @@ class LayoutPlan:
         self, at: str, properties: Mapping[str, Any], columns: tuple[LayoutColumn, ...], extras: Sequence[str],
         widened: frozenset[str], *, loose: bool,
     ) -> tuple[tuple[Part, ...], Any]:  # fmt: skip
+        """Return the parts and the struct of an object; the last part of one that is a row is its image."""
         parts: list[Part] = []
         fields: list[tuple[str, Any, Any]] = []
         names: list[str] = []
@@ -140,13 +148,18 @@ class LayoutPlan:
         for name, schema in [*properties.items(), *((split_pointer(extra)[-1], None) for extra in own_extras)]:
             pointer = at + join_pointer(name)
             names.append(name)
-            if pointer in self.images:
-                full = not loose and not self.images[pointer].partial
+            image = self.images.get(pointer)
+            if image is not None and image.beside:
+                below, row = self._struct(pointer, image.beside, columns, extras, widened, loose=loose)
+                kind = row | msgspec.UnsetType | None
+                parts.append(self._image(pointer, columns, below[:-1], loose=loose))
+            elif image is not None:
+                full = not loose and not image.partial
                 row = _row_struct(
                     tuple((column.name, column.decoder) for column in columns), self.types.within, required=full
                 )
                 kind = (row if self.one_row else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
-                parts.append(self._image(pointer, columns, full=full))
+                parts.append(self._image(pointer, columns, (), loose=loose))
             elif schema is not None and "properties" in schema and pointer not in widened:
                 below, struct = self._nested(pointer, schema["properties"], columns, extras, widened, loose=loose)
                 kind = struct | msgspec.UnsetType | None
@@ -157,10 +170,11 @@ class LayoutPlan:
                 parts.append(Leaf(pointer, decoder, fixed=pointer in self.types.at and decoder == decoder_kinds.RAW))
             fields.append((f"f{len(fields)}", kind, UNSET))
         renamed = {f"f{index}": name for index, name in enumerate(names)}
-        if at in self.images:  # the message itself is the row: its columns are next to the other members
-            fields += _column_fields([column.decoder for column in columns], required=not loose)
+        if at in self.images:  # the columns of the row are next to the other members
+            full = not loose and not self.images[at].partial
+            fields += _column_fields([column.decoder for column in columns], required=full)
             renamed |= {f"c{index}": column.name for index, column in enumerate(columns)}
-            parts.append(self._image(at, columns, full=not loose))
+            parts.append(self._image(at, columns, (), loose=loose))
         struct = msgspec.defstruct(
             "Message", fields, rename=renamed.__getitem__, forbid_unknown_fields=True, gc=False, kw_only=True
         )
@@ -183,9 +197,12 @@ class LayoutPlan:
             self._known[key] = self._struct(at, properties, (), own, wide, loose=True)
         return self._known[key]
 
-    def _image(self, pointer: str, columns: tuple[LayoutColumn, ...], *, full: bool) -> Image:
+    def _image(
+        self, pointer: str, columns: tuple[LayoutColumn, ...], beside: tuple[Part, ...], *, loose: bool
+    ) -> Image:
         image = self.images[pointer]
-        return Image(pointer, columns, full, image.partial, self.op_at, image.whole_for, image.named)
+        full = not loose and not image.partial
+        return Image(pointer, columns, full, image.partial, self.op_at, image.whole_for, image.named, beside)
 
 
 def can_be_field(name: str) -> bool:

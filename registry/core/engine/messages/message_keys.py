@@ -111,7 +111,9 @@ class MessageKeys:
         plan = self._plan
         self._reached.add(pointer)
         if pointer in plan.images:
-            return _image(pointer, self._hidden.get(pointer, ()), plan.images[pointer].named)
+            image = plan.images[pointer]
+            beside = self._compile(pointer, image.beside)
+            return _image(pointer, self._hidden.get(pointer, ()), beside, image.named)
         constraints, times = plan.constraints.get(pointer, ()), self._times.get(pointer, ())
         if pointer in plan.discrete:
             read: _ReadPart = lambda value, _: value if type(value) is str else freeze(value)  # noqa: E731
@@ -153,12 +155,18 @@ def _nested(parts: Mapping[str, _ReadPart]) -> _ReadPart:
     return read
 
 
-def _image(pointer: str, hidden: Collection[str], named: Collection[str]) -> _ReadPart:
+def _image(pointer: str, hidden: Collection[str], beside: Mapping[str, _ReadPart], named: Collection[str]) -> _ReadPart:
     apart = {*hidden, *named}
 
-    def read_apart(row: Row) -> Hashable:
+    def read_apart(row: Row, images: Images) -> Hashable:
         kept = sorted(apart & row.keys())
-        return tuple((name, freeze(row[name]) if name in hidden else outline_value(row[name])) for name in kept)
+        return tuple((name, read_one(name, row[name], images)) for name in kept)
+
+    def read_one(name: str, value: Any, images: Images) -> Hashable:
+        part = beside.get(name)
+        if part is not None:
+            return part(value, images)
+        return freeze(value) if name in hidden else outline_value(value)
 
     def read(value: Any, images: Images) -> Hashable:
         if value is None:
@@ -170,7 +178,7 @@ def _image(pointer: str, hidden: Collection[str], named: Collection[str]) -> _Re
             images[pointer] = rows
             return (type(value), len(rows))
         images[pointer] = [{name: below for name, below in row.items() if name not in hidden} for row in rows]
-        return (type(value), *map(read_apart, rows))
+        return (type(value), *(read_apart(row, images) for row in rows))
 
     return read
 

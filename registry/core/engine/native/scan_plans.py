@@ -129,14 +129,19 @@ class ScanPlan:
         image = len(self.images)
         self.images.append(part)
         node, row = self._add_node(), self._add_node()
-        members = self._columns(image, part.columns, required=part.full)
+        members: list[list[int]] = []
+        for one in part.beside:
+            if not isinstance(one, Leaf):
+                raise NoScanPlan
+            members += self._leaf(one)
+        demanded = any(member[3] for member in members)
+        members += self._columns(image, part.columns, required=part.full)
         types = f"{part.pointer}{join_pointer(self.plan.types.within or '')}"
-        demanded = False
         if self.plan.types.within is not None:
             if types not in self.expected:
                 raise NoScanPlan
             members += self._literal(types, _NOWHERE, image)
-            demanded = self.expected[types] is not None
+            demanded |= self.expected[types] is not None
         self._set_object(row, members, _NOWHERE, _NOWHERE)
         self.nodes[row][_IN_ORDER] = int(bool(self.free))
         self.nodes[node] = [_IMAGE, image, row, int(not self.plan.one_row), 1 if demanded else -2, 0, 0, 0]
@@ -178,7 +183,8 @@ def free_names(plan: LayoutPlan, shape: RowShape) -> frozenset[str]:
     Such tables have the columns of the shape if every image has all of them, in its order.
     """
     fixed = plan.types.at or any(image.partial for image in plan.images.values())
-    return frozenset() if fixed or "" in plan.images else plan.plain_names_of(shape)
+    has_others = any(not at or image.beside for at, image in plan.images.items())
+    return frozenset() if fixed or has_others else plan.plain_names_of(shape)
 
 
 def make_scan_plan(plan: LayoutPlan, shape: RowShape, pointers: Sequence[str | None]) -> ScanPlan:

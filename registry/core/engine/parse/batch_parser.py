@@ -348,7 +348,8 @@ class Parser:
     def _values_in(self, message: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the values of all rows of a message by column, image by image."""
         for pointer in self._plan.images:
-            other_members = {self._plan.types.within} if pointer else self._plan.properties.keys()
+            image = self._plan.images[pointer]
+            other_members = {self._plan.types.within, *image.beside} if pointer else self._plan.properties.keys()
             for row in _rows(follow(message, split_pointer(pointer))):
                 yield from ((name, value) for name, value in row.items() if name not in other_members)
 

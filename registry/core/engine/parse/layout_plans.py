@@ -17,6 +17,7 @@ from cdc_contracts.registry.core.engine.parse.listed_codes import list_members
 from cdc_contracts.registry.core.engine.parse.schema_members import (
     bounded_collections,
     image_properties,
+    members_of,
     unite_properties,
     value_constraints,
 )
@@ -33,12 +34,10 @@ _ONLY_VALIDATED: Final = {"without_parameters", "with_parameters"}
 def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]]) -> LayoutPlan | None:
     """Return the plan for parsing messages of a subject, or None if they have to be validated one by one.
 
-    Its versions place rows or keys too differently, a name where no schema lists a member, or members that are no
-    columns among those of a row below another member.
+    Its versions place rows or keys too differently, or a name where no schema lists a member; or members that are no
+    columns are not the same in each, or stand in rows of a list or beside types.
     """
     first = meanings[-1]
-    if any(at and one.images.non_column_members(at) for one in meanings for at in one.images.pointers()):
-        return None
     alike = {
         (
             meaning.images.model_dump_json(include={"container", "absent"}),
@@ -49,6 +48,10 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
     if len(alike) > 1 or len({meaning.envelope.key_place for meaning in meanings} - {None}) > 1:
         return None
     images = tuple(dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers()))
+    beside = {at: {meaning.images.non_column_members(at) for meaning in meanings} for at in images if at}
+    takes_others = first.images.hold_one_row and (first.columns.types == "none" or first.columns.types.in_image is None)
+    if any(len(found) > 1 or (any(found) and not takes_others) for found in beside.values()):
+        return None
     properties: dict[str, Any] = {}
     for schema in schemas:
         properties = unite_properties(properties, schema.get("properties", {}))
@@ -80,6 +83,11 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
                 frozenset(code for meaning in meanings for code in _codes_of_whole(meaning, at)),
                 frozenset(name for schema in schemas for name in image_properties(schema, at))
                 - non_column_members(first, at),
+                {
+                    name: members_of(properties, at).get(name, {})
+                    for found in beside.get(at, ())
+                    for name in sorted(found)
+                },
             )
             for at in images
         },
@@ -100,18 +108,14 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
             (relation.name, relation.places): relation
             for relation in (*reads.relations, *(one for meaning in meanings for one in relations_of(meaning)))
         }.values()),
-        asked_columns=_asked_columns(meanings, properties) if "" in images else {},
+        asked_columns={at: one for image in images for at, one in _asked_columns(meanings, image, properties)},
     )  # fmt: skip
 
 
 def _is_described(pointer: str, properties: Mapping[str, Any]) -> bool:
     """Return whether the schemas of messages list a member."""
-    members: Mapping[str, Any] | None = properties
-    for part in split_pointer(pointer):
-        if members is None or part not in members:
-            return False
-        members = members[part].get("properties")
-    return True
+    *above, name = split_pointer(pointer)
+    return name in members_of(properties, join_pointer(*above))
 
 
 def _end_of_types(types: ColumnTypes) -> bytes:
@@ -121,20 +125,21 @@ def _end_of_types(types: ColumnTypes) -> bytes:
     return _CLOSE[types.reading]
 
 
-def _asked_columns(meanings: Sequence[Meaning], properties: Mapping[str, Any]) -> dict[str, AskedColumn]:
-    """Return the members in which tests look and that no schema names."""
+def _asked_columns(
+    meanings: Sequence[Meaning], image: str, properties: Mapping[str, Any]
+) -> Iterator[tuple[str, AskedColumn]]:
+    """Yield the members of an image in which tests look and that no schema names, by their places."""
     tests = [
         test
         for meaning in meanings
         for test in (*meaning.discriminators, *(one for flag in meaning.envelope.op.flags for one in flag.when))
     ]
-    texts, places = asked_texts(tests), [split_pointer(at) for at in pointers_of(tests)]
-    return {
-        name: AskedColumn(
-            texts.get(join_pointer(name), frozenset()), any(parts[0] == name and parts[1:] for parts in places)
-        )
-        for name in {parts[0] for parts in places} - properties.keys()
-    }
+    texts, row, listed = asked_texts(tests), split_pointer(image), members_of(properties, image)
+    places = [parts for at in pointers_of(tests) if (parts := split_pointer(at))[: len(row)] == row and parts != row]
+    for name in {parts[len(row)] for parts in places} - listed.keys():
+        column = (*row, name)
+        inside = any(parts[: len(column)] == column and parts != column for parts in places)
+        yield join_pointer(*column), AskedColumn(texts.get(join_pointer(*column), frozenset()), inside)
 
 
 def _plan_types(meaning: Meaning, images: Sequence[str]) -> TypePlan:
@@ -143,7 +148,7 @@ def _plan_types(meaning: Meaning, images: Sequence[str]) -> TypePlan:
     if types == "none":
         return TypePlan((), None, b"}")
     if types.at is not None:
-        return TypePlan((types.at,), types, _end_of_types(types))
+        return TypePlan((types.at,), types, _end_of_types(types), meaning.images.members_beside_columns)
     after = [side.at for op in ROW_OPS if (sides := meaning.images.of(op)) and (side := sides.after)]
     places = (f"{at}{join_pointer(types.in_image or '')}" for at in dict.fromkeys([*after, *images]))
     return TypePlan(tuple(places), types, _end_of_types(types))

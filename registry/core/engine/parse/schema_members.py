@@ -30,6 +30,13 @@ def unite_properties(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[
     return united
 
 
+def members_of(properties: Mapping[str, Any], pointer: str) -> Mapping[str, Any]:
+    """Return what the properties of a message list below a member; nothing where they list no members."""
+    for part in split_pointer(pointer):
+        properties = properties.get(part, {}).get("properties", {})
+    return properties
+
+
 def image_properties(schema: Mapping[str, Any], pointer: str) -> Iterator[str]:
     """Yield the properties that a schema or one of its branches declares within an image."""
     below: Any = schema

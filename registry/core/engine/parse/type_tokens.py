@@ -19,8 +19,10 @@ def read_defaults(token: bytes, plan: LayoutPlan, schemas: WriterSchemas | None)
 def read_types(token: bytes, plan: LayoutPlan, schemas: WriterSchemas | None) -> dict[str, str] | None:
     """Return the types in a token, by column; None if it is not a map of texts."""
     try:
-        written = plan.types.written
-        return None if written is None else read_sent_types(written, _open(token, schemas))
+        types = plan.types
+        if types.written is None:
+            return None
+        return read_sent_types(types.written, _open(token, schemas), types.others)
     except Unreadable:
         return None
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import Version
-from cdc_contracts.registry.core.message.schema_block_types import block_of, holder_of
+from cdc_contracts.registry.core.message.schema_block_types import block_of, holder_of, is_described
 from cdc_contracts.registry.core.schema.message_schemas.clauses import when, within
 from cdc_contracts.registry.core.schema.message_schemas.conditions import op_holds_rows
 from cdc_contracts.registry.core.schema.message_schemas.form_definitions import listed_types, type_columns
+
+MEMBERS_RULE: Final = "members-in-schema-block"
 
 
 def described_rows(version: Version) -> Iterator[dict[str, Any]]:
@@ -30,6 +32,8 @@ def described_members(version: Version) -> Iterator[dict[str, Any]]:
     for part in split_pointer(holder):
         schema = schema["properties"][part]
     for name in schema.get("properties", {}):
+        if not is_described(version.meaning, name):
+            continue
         entry = {"type": "object", "properties": {"field": {"const": name}}, "required": ["field"]}
         described = within(f"{types.at}/fields", {"type": "array", "contains": entry})
         sent = within(holder + join_pointer(name), {})

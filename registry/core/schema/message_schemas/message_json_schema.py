@@ -21,7 +21,12 @@ from cdc_contracts.registry.core.contract.phrases import describe_application
 from cdc_contracts.registry.core.contract.releases import pattern_of_releases
 from cdc_contracts.registry.core.message.envelope_times import SPANS, limits_of, unit_of_form
 from cdc_contracts.registry.core.message.reading import non_column_members
-from cdc_contracts.registry.core.schema.message_schemas.block_clauses import described_members, described_rows
+from cdc_contracts.registry.core.message.schema_block_types import is_described
+from cdc_contracts.registry.core.schema.message_schemas.block_clauses import (
+    MEMBERS_RULE,
+    described_members,
+    described_rows,
+)
 from cdc_contracts.registry.core.schema.message_schemas.clauses import all_of, any_of, negate, when, within
 from cdc_contracts.registry.core.schema.message_schemas.conditions import any_case, op_holds_rows, op_is, op_is_known
 from cdc_contracts.registry.core.schema.message_schemas.form_definitions import (
@@ -243,7 +248,10 @@ def _own_types_up_to(meaning: Meaning, types: ColumnTypes, pointer: str, count: 
 
 
 def _columns_up_to(meaning: Meaning, pointer: str, count: int) -> dict[str, Any]:
-    row = {"maxProperties": count + len(non_column_members(meaning, pointer))}
+    others = non_column_members(meaning, pointer)
+    if MEMBERS_RULE in meaning.rules:  # the types are those of the others too
+        others = frozenset(name for name in others if not is_described(meaning, name))
+    row = {"maxProperties": count + len(others)}
     return within(pointer, row if meaning.images.hold_one_row else {"items": row}, required=False)
 
 

@@ -5,14 +5,14 @@ from cdc_contracts.registry.core.common.findings import ERROR
 from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.reading import Reading
-from cdc_contracts.registry.core.message.schema_block_types import block_of, fields_of, holder_of
+from cdc_contracts.registry.core.message.schema_block_types import block_of, fields_of, holder_of, is_described
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, Edits
 from cdc_contracts.registry.core.validate.rule_inputs import Reads
 from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView
 
 
 def check(view: RuleView) -> Iterator[Breach]:
-    """The members beside a schema block are the fields that it describes."""
+    """The members beside a schema block are the fields that it describes; of a row, those that are no columns."""
     reading, types = view.reading, block_of(view.reading.meaning)
     if types is None:
         return
@@ -22,10 +22,10 @@ def check(view: RuleView) -> Iterator[Breach]:
         return  # other findings say so
     described = fields_of(block)
     for name in members:
-        if name not in described:
+        if name not in described and is_described(reading.meaning, name):
             yield Breach(holder + join_pointer(name), f"a field in {types.at}", "not described")
     for name in described:
-        if name not in members:
+        if name not in members and is_described(reading.meaning, name):
             yield Breach(holder + join_pointer(name), "present", "absent")
 
 
@@ -36,14 +36,14 @@ def reads(meaning: Meaning) -> Reads:
 
 def breaks(reading: Reading) -> Iterator[Edits]:
     """Yield the message with a member that its block does not have, then without one that it has."""
-    holder = split_pointer(holder_of(reading.meaning))
-    yield {(*holder, "undescribed"): None}
-    yield {(*holder, name): ABSENT for name in _optional_members(reading, holder)}
-
-
-def _optional_members(reading: Reading, holder: tuple[str, ...]) -> list[str]:
+    holder, others = split_pointer(holder_of(reading.meaning)), reading.meaning.images.members_beside_columns
     members: Any = reading.at(join_pointer(*holder))
-    return [name for name, value in members.items() if value is None][:1] if isinstance(members, dict) else []
+    if isinstance(members, dict):
+        unsent = (name for name in sorted(others) if name not in members and is_described(reading.meaning, name))
+        unlisted = next(unsent, "undescribed")
+        yield {(*holder, unlisted): None}
+        own = [name for name, value in members.items() if value is None and is_described(reading.meaning, name)]
+        yield {(*holder, name): ABSENT for name in own[:1]}
 
 
 def places(meanings: Sequence[Meaning]) -> Iterator[str]:
