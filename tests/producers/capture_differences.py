@@ -18,7 +18,7 @@ def find_differences(capture: Capture, decoded: Decoded) -> Iterator[Difference]
     if decoded.op is None:
         for rule, path in decoded.refused:
             *side, column = path.removeprefix("/payload").strip("/").split("/")
-            image = expected.before if side == ["before"] else expected.after
+            image = expected.before if side == ["before"] or expected.after is None else expected.after
             yield Difference(
                 place(column), state.types.get(column, ABSENT), _shown((image or {}).get(column)), f"({rule})"
             )

@@ -51,6 +51,16 @@ class Capture:
         """Whether each message is beside the schema of its members, which has the types of columns."""
         return self.options.endswith("-schema")
 
+    @property
+    def is_flattened(self) -> bool:
+        """Whether messages are rows; what they are beside that, members with two underscores say."""
+        return self.options.startswith(("unwrapped", "rewritten"))
+
+    @property
+    def has_deleted_rows(self) -> bool:
+        """Whether a deletion is a message with the row that was deleted."""
+        return not self.options.startswith("unwrapped")
+
 
 def list_captures() -> list[Capture]:
     """List the captures that are committed, in order."""

@@ -28,8 +28,6 @@ OPS = frozenset("crud")
 """The ops of messages of Debezium that are of a row: created, read in a snapshot, updated, deleted."""
 ROW_TYPES = frozenset({"INSERT", "UPDATE", "DELETE"})
 """The types of messages of Canal that have rows."""
-UNWRAPPED = "unwrapped"
-"""The option set whose messages are rows; what they are beside that, members with two underscores say."""
 DIALECTS = {"postgresql": "postgres", "mariadb": "mysql"}
 DATABASE = "shop"
 ZONE = {"timestamp_zone": "+00:00"}
@@ -89,8 +87,8 @@ def rows_in(value: bytes) -> int:
 
 
 def is_null_text(value: bytes | None) -> bool:
-    """Say whether a value is the JSON text null, which is not a record without a value."""
-    return value == b"null"
+    """Say whether a value is the JSON text null, or null behind a schema; that is not a record without a value."""
+    return value is not None and payload_of(value) is None
 
 
 def table_in_topic(record: Line) -> str:
@@ -99,12 +97,16 @@ def table_in_topic(record: Line) -> str:
 
 
 def changes_due(capture: Capture) -> dict[str, tuple[RowChange, ...]]:
-    """Return the changes that rows were sent for: those of rows alone have no row before, and none that was deleted."""
+    """Return the changes that rows were sent for: rows alone have none before an update, and maybe none of a deletion."""
     due = expected_changes(capture.database)
-    if capture.options != UNWRAPPED:
+    if not capture.is_flattened:
         return due
     kept = {
-        name: tuple(replace(change, before=None) for change in found if change.op != "delete")
+        name: tuple(
+            change if change.op == "delete" else replace(change, before=None)
+            for change in found
+            if capture.has_deleted_rows or change.op != "delete"
+        )
         for name, found in due.items()
     }
     return {name: found for name, found in kept.items() if found}
@@ -151,7 +153,7 @@ def decode_changes(
     assert counts == {name: len(found) for name, found in due.items()}, counts
     for name, changes in due.items():
         for change, placed in zip(changes, sent[name], strict=True):
-            table = name if capture.options == UNWRAPPED else None
+            table = name if capture.is_flattened else None
             batches[change.state.number, table].append((change, placed))
     return [one for about, batch in batches.items() for one in _decode(capture, reference, *about, batch, part)]
 
@@ -238,7 +240,7 @@ def all_options(capture: Capture) -> dict[str, str]:
 def mode_of(capture: Capture) -> dict[str, str]:
     """Return the parameter that says which database rows are of, where they do not say it."""
     mode = "postgresql" if capture.database == "postgresql" else "mysql"
-    return {"source_mode": mode} if capture.options == UNWRAPPED else {}
+    return {"source_mode": mode} if capture.is_flattened and not capture.has_schema_block else {}
 
 
 def last_tables(database: str) -> list[Line]:

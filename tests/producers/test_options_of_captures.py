@@ -9,7 +9,6 @@ from producers.captures import list_captures, read_records
 from producers.decoded_captures import (
     DEFAULTS,
     DIALECTS,
-    UNWRAPPED,
     last_tables,
     mode_of,
     named_as_in_topics,
@@ -63,7 +62,7 @@ def audit(capture, values, parameters, table=None):
 def audit_capture(capture):
     """Audit all records of a capture; rows that name no schema of their table, topic by topic."""
     records = read_records(capture)
-    if capture.options != UNWRAPPED:
+    if not capture.is_flattened:
         return audit(capture, values_of(records), {})
     topics = {}
     for record in records:
@@ -118,7 +117,7 @@ def test_null_in_a_column_whose_default_a_table_contract_states_is_not_replaced(
 
 
 @pytest.mark.one_in(12)
-@pytest.mark.parametrize("capture", [one for one in CAPTURES if one.options != UNWRAPPED], ids=name_of)
+@pytest.mark.parametrize("capture", [one for one in CAPTURES if not one.is_flattened], ids=name_of)
 def test_two_orders_and_1_7_and_400_cuts_of_the_same_messages_find_the_same_options(capture, part):
     kernel, found = kernel_of(capture, {}), []
     records = [(0, offset, value) for offset, value in enumerate(values_of(read_records(capture)))]

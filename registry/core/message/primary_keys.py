@@ -13,9 +13,9 @@ from cdc_contracts.registry.core.contract.envelope_model import KeyPlace, Place
 from cdc_contracts.registry.core.values import Number
 
 _BLANK: Final = b" \t\r\n"
-_PAYLOAD: Final = "/payload"
-_BLOCK: Final = frozenset({"schema", "payload"})
-"""The members of a key that a converter writes beside its schema."""
+PAYLOAD: Final = "/payload"
+BLOCK: Final = frozenset({"schema", "payload"})
+"""The members of a key or a value that a converter writes beside its schema."""
 
 
 def read_names(value: Any, place: Place | None) -> list[str] | None:
@@ -72,14 +72,14 @@ def columns_at(message: dict[str, Any], at: str) -> str:
     beside those that should be its payload.
     """
     if not at and _has_block(message):
-        return _PAYLOAD
-    return "" if at == _PAYLOAD and message.keys().isdisjoint(_BLOCK) else at
+        return PAYLOAD
+    return "" if at == PAYLOAD and message.keys().isdisjoint(BLOCK) else at
 
 
 def _has_block(message: dict[str, Any]) -> bool:
     """Return whether a key is a schema block, or null in place of one, beside the columns."""
     return (
-        message.keys() == _BLOCK and isinstance(message["schema"], dict | None) and isinstance(message["payload"], dict)
+        message.keys() == BLOCK and isinstance(message["schema"], dict | None) and isinstance(message["payload"], dict)
     )
 
 

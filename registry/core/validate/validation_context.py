@@ -17,8 +17,9 @@ from cdc_contracts.registry.core.contract.value_mappings import known_options
 from cdc_contracts.registry.core.contract.version_ranges import Declaration, VersionRanges
 from cdc_contracts.registry.core.message.canonical_changes import Change, Control
 from cdc_contracts.registry.core.message.framed_values import open_key
-from cdc_contracts.registry.core.message.null_values import NullValues, is_null
+from cdc_contracts.registry.core.message.null_values import NullValues
 from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.message.schema_block_types import block_of
 from cdc_contracts.registry.core.message.transport import Transport
 from cdc_contracts.registry.core.validate.decoded_changes import ColumnKinds
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
@@ -215,11 +216,12 @@ class ValidationContext:
         deletes = self.reading_options.deletes_by_null(envelope.op.null_means)
         if not deletes or envelope.key_place is None or not envelope.op.null_value:
             return None
-        return NullValues(envelope.key_place, envelope.op.at, envelope.op.null_value)
+        beside_block = block_of(self.validated[-1].meaning) is not None
+        return NullValues(envelope.key_place, beside_block, envelope.op.at, envelope.op.null_value)
 
     def message_of(self, value: bytes | None, key: bytes | None) -> bytes | None:
         """Return the message of a record: its value, or what a null value stands for."""
-        if self.null_values is None or key is None or not is_null(value):
+        if self.null_values is None or key is None or not self.null_values.is_null(value):
             return value
         return self.null_values.text_of(value, open_key(key, self.reading_options.schemas, self.validated[-1].meaning))
 

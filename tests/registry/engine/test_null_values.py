@@ -112,7 +112,30 @@ def test_a_key_beside_its_schema_block_says_the_types_of_the_deleted_row(key, ou
     for native in ("off", "eager"):
         with pytest.MonkeyPatch.context() as patched:
             patched.setenv("CDC_CONTRACTS_NATIVE", native)
-            assert unlike_columns(validation, [None, b"null"], Kernel(validation), keys=[key.encode()] * 2) == []
+            values = [value for value, _ in BEHIND_A_SCHEMA]
+            assert unlike_columns(validation, values, Kernel(validation), keys=[key.encode()] * len(values)) == []
+
+
+BEHIND_A_SCHEMA = [
+    (None, True),
+    (b"null", True),
+    (f'{{"schema":{BLOCK},"payload":null}}'.encode(), True),
+    (f' {{"schema": {BLOCK}, "payload" : null }}\n'.encode(), True),
+    (b'{"schema":null,"payload":null}', True),
+    (f'{{"schema":{BLOCK},"more":1,"payload":null}}'.encode(), False),
+    (f'{{"schema":{BLOCK},"payload":{{"payload":null}}}}'.encode(), False),
+    (f'{{"schema":{BLOCK},"payload":[null]}}'.encode(), False),
+    (b'{"schema":{,"payload":null}', False),
+]
+
+
+@pytest.mark.parametrize(("value", "deletes"), BEHIND_A_SCHEMA)
+def test_null_behind_a_schema_is_a_null_value(value, deletes):
+    options = ReadingOptions(table="orders", parameters=DELETION)
+    validation = open_validation(CATALOGUE, "debezium/flat-schema@2", options)
+    key = f'{{"schema":{BLOCK},"payload":{{"id":"BNI="}}}}'.encode()
+
+    assert [one.op for one in validation.validate(value, key).changes] == (["delete"] if deletes else [])
 
 
 def test_without_the_parameter_a_null_value_is_a_tombstone():

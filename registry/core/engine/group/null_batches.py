@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdc_contracts.registry.core.message.null_values import BLANK, NULL_TEXT, NullValues
+from cdc_contracts.registry.core.message.null_values import NullValues
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.records.record_batches import Batch
-
-_NULL_TEXT: Final = rf"\A[{BLANK}]*{NULL_TEXT}[{BLANK}]*\z"
 
 
 def open_null_values(batch: Batch, null_values: NullValues) -> Batch:
     """Return the batch with the messages that its null values stand for."""
     values = batch.values.array
-    is_null = pc.fill_null(pc.match_substring_regex(values, _NULL_TEXT), fill_value=True)
+    is_null = pc.fill_null(pc.match_substring_regex(values, null_values.pattern), fill_value=True)
     numbers = np.flatnonzero(is_null.to_numpy(zero_copy_only=False))
     if not len(numbers):
         return batch
