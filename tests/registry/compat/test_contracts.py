@@ -38,6 +38,7 @@ SINCE_3_1 = [
 """What PostgreSQL and Oracle got in source, and what CockroachDB and YashanDB have there."""
 BREAKING = {
     "debezium/flat@1 debezium/flat@2": [],  # what is sent of a deletion is no message of either
+    "debezium/flat-schema@1 debezium/flat-schema@2": [],  # the same
     "debezium/json@1 debezium/json@2": [
         *(f"C119 /properties/source/properties/{name}" for name in BEFORE_0_10),
         "C108 /properties/source/properties/snapshot/enum",
