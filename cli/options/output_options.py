@@ -263,9 +263,8 @@ def print_tables(tables: Sequence[RecordedTable]) -> None:
         kept = ", ".join(f"{visible(column)} {count:,}" for column, count in raw[:_MOST_COLUMNS])
         more = f" and {len(raw) - _MOST_COLUMNS} more columns" if len(raw) > _MOST_COLUMNS else ""
         entry = _format_current(one.commit) if one.commit else ""
-        console.say(
-            f"  {visible(one.table)}: {one.rows:,} rows{entry}" + (f"; as text in _raw: {kept}{more}" if kept else "")
-        )
+        name = visible(one.table) or "(no table is named: --table names it)"
+        console.say(f"  {name}: {one.rows:,} rows{entry}" + (f"; as text in _raw: {kept}{more}" if kept else ""))
         for column, types in list((one.differing or {}).items())[:_MOST_COLUMNS]:
             told = ", ".join(map(visible, types[:_MOST_COLUMNS]))
             console.say(f"    {visible(column)} is not of one type in all shards ({told}): text where it does not fit")

@@ -205,6 +205,17 @@ def test_a_wrong_password_is_exit_3_and_never_shown(here, spark, broker, capsys)
     assert "Traceback" not in err
 
 
+def test_decode_says_that_rows_are_of_no_table_and_what_names_it(here, capsys):
+    path = write_lines(here / "a.jsonl", [b'{"id":1,"__op":"c"}', b'{"id":2,"__op":"c","__table":"orders"}'])
+    decode = ["decode", "file", path, "--contract", "debezium/flat@2", "--engine", "local"]
+    assert main([*decode, "--to", "out"]) == 0
+    err = capsys.readouterr().err
+    assert "  (no table is named: --table names it): 1 rows" in err
+    assert "  orders: 1 rows" in err
+    assert main([*decode, "--table", "orders", "--to", "named"]) == 0
+    assert "  orders: 2 rows" in capsys.readouterr().err
+
+
 def test_decode_says_where_the_rows_are(spark, here, capsys):
     path = write_lines(here / "a.jsonl", rendered("dts/canal@2", 30))
     assert main(["decode", "file", path, "--contract", "dts/canal@2", "--to", "out"]) == 0

@@ -155,7 +155,8 @@ _FINDERS: Final[dict[str, Any]] = {
 _ANY_ACTION: Final = "Find the producer or converter that writes these bytes."
 _ACTIONS: Final = {
     "empty": "Look for a producer that writes an empty value where a null (a tombstone) is meant.",
-    "null-text": "If it stands for a deleted row, have the producer send the row with a mark, or a tombstone.",
+    "null-text": "If it stands for a deleted row, --parameter null_values=deletion reads it where the contract has "
+    "such deletions; or have the producer send the row with a mark, or a tombstone.",
     "too-long": "Raise --max-bytes if messages of this size are meant to be there.",
     "depth": "Find what nests the message; no contract has more than a few levels.",
     "surrogate": "Find what cuts texts by half characters: mostly a column cut to a length in UTF-16 units.",
