@@ -141,7 +141,7 @@ class OutputOptions:
             option = "--current" if self.current else self.target if parquet else f"--table-format {self.table_format}"
             raise UsageError(
                 f"{option} needs --engine spark",
-                hint="Give --engine local, which writes typed tables as Parquet files in a folder.",
+                hint="Give --engine spark; --engine local writes typed tables as Parquet files in a folder only.",
             )
         if parquet and (named or self.current):
             raise UsageError(

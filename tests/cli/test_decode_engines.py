@@ -253,7 +253,7 @@ def test_a_decode_of_one_process_imports_no_spark_and_starts_no_java(file, here)
 )
 def test_what_only_spark_can_do_is_refused(file, here, capsys, options, said):
     assert main(local_call(here, "out", *options)) == 2
-    assert f"error: {said}\n" in capsys.readouterr().err
+    assert f"error: {said}\n  Give --engine spark;" in capsys.readouterr().err
     assert not (here / "out").exists()
 
 

@@ -51,13 +51,15 @@ APART: Final = BatchSize(rows=0)
 def gather(batches: Iterable[pa.RecordBatch], size: Callable[[], BatchSize]) -> Iterator[pa.RecordBatch]:
     """Yield record batches in their order, joined as long as they fit into the `size` of the time.
 
-    None waits for a batch that would not fit if it were like the last. An empty batch says that the source has nothing
-    to deliver now: those that wait are yielded before it.
+    Only batches with the same columns are joined: of several files some may have headers. None waits for a batch that
+    would not fit if it were like the last. An empty batch says that the source has nothing to deliver now: those that
+    wait are yielded before it.
     """
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         most = size()
-        if not batch.num_rows or not most.holds([*waiting, batch]):
+        alike = not waiting or waiting[0].schema == batch.schema
+        if not alike or not batch.num_rows or not most.holds([*waiting, batch]):
             yield from _join(waiting)
             waiting = []
         waiting.append(batch)

@@ -165,6 +165,34 @@ def observed_code(reading: Reading, finding: Finding) -> str | None:
     return show_code(value.token if isinstance(value, Number) else value) if isinstance(value, str | Number) else None
 
 
+def value_of_one(finding: Finding, validated: ValidatedMessage) -> str:
+    """Return the value that a finding is about, as far as it is one value that may be shown."""
+    reading = validated.reading
+    if reading is None:
+        return finding.observed
+    if finding.name == "unknown-enum":
+        return observed_code(reading, finding) or finding.observed
+    if finding.name != "value-form" or finding.rule == rule_id("value-form", TIME_UNIT) or _is_irregular(validated):
+        return finding.observed
+    texts = (sent_text(value) for value in _values_at(reading, finding.path))
+    shown = (text for text in texts if text is not None and describe_shape(text) == finding.observed)
+    return next(map(show_code, shown), finding.observed)
+
+
+def kinds_of_one(finding: Finding, validated: ValidatedMessage, *, show_values: bool) -> Counter[str]:
+    """Count the kinds and shapes of the values of a wrong kind that a finding is about."""
+    if (
+        finding.name != "type-change"
+        or finding.observed in _NESTED
+        or validated.reading is None
+        or _is_irregular(validated)
+    ):
+        return Counter()
+    values = [value for value in _values_at(validated.reading, finding.path) if kind_of(value) == finding.observed]
+    texts = [text for value in values if (text := sent_text(value)) is not None]
+    return Counter(f"{finding.observed} {show_code(text) if show_values else describe_shape(text)}" for text in texts)
+
+
 def make_example(verdict: Verdict, source: tuple[str, int], offset: int, value: bytes) -> FindingExample:
     """Return a record as an example: its bytes as far as they may be shown, and the digest of the whole record."""
     ours = verdict.outcome not in (UNREADABLE, OTHER_DIALECT)
@@ -195,42 +223,14 @@ def _canonical_op(validated: ValidatedMessage) -> str:
 
 def _once(finding: Finding, validated: ValidatedMessage, moment: Moment, *, show_values: bool) -> FindingTally:
     version = validated.verdict.version
-    observed = _observed(finding, validated) if show_values else finding.observed
+    observed = value_of_one(finding, validated) if show_values else finding.observed
     return FindingTally(
         finding.severity, Counter({finding.expected: 1}), Counter({observed: 1}),
         Counter({show_known(validated.code, version): 1} if validated.code is not None and version is not None else {}),
         Counter({version.reference: 1} if version else {}),
         {Source(moment.topic, moment.partition): Extent(1, moment, moment)},
-        _kinds(finding, validated, show_values=show_values),
+        kinds_of_one(finding, validated, show_values=show_values),
     )  # fmt: skip
-
-
-def _observed(finding: Finding, validated: ValidatedMessage) -> str:
-    """Return the value that a finding is about, as far as it is one value that may be shown."""
-    reading = validated.reading
-    if reading is None:
-        return finding.observed
-    if finding.name == "unknown-enum":
-        return observed_code(reading, finding) or finding.observed
-    if finding.name != "value-form" or finding.rule == rule_id("value-form", TIME_UNIT) or _is_irregular(validated):
-        return finding.observed
-    texts = (sent_text(value) for value in _values_at(reading, finding.path))
-    shown = (text for text in texts if text is not None and describe_shape(text) == finding.observed)
-    return next(map(show_code, shown), finding.observed)
-
-
-def _kinds(finding: Finding, validated: ValidatedMessage, *, show_values: bool) -> Counter[str]:
-    """Count the kinds and shapes of the values of a wrong kind that a finding is about."""
-    if (
-        finding.name != "type-change"
-        or finding.observed in _NESTED
-        or validated.reading is None
-        or _is_irregular(validated)
-    ):
-        return Counter()
-    values = [value for value in _values_at(validated.reading, finding.path) if kind_of(value) == finding.observed]
-    texts = [text for value in values if (text := sent_text(value)) is not None]
-    return Counter(f"{finding.observed} {show_code(text) if show_values else describe_shape(text)}" for text in texts)
 
 
 def sent_text(value: Any) -> str | None:

@@ -116,7 +116,7 @@ class Tally:
         self.overlaps.merge(other.overlaps)
         merge_exclusions(self.excluded, other.excluded)
         self.statistics.merge(other.statistics)
-        if other.chains:
+        if other.chains or other.chains.covered:  # what was read is no gap, whatever the messages are
             self.chains.merge(other.chains)
         merge_range_evidence(self.evidence_by_message, other.evidence_by_message)
         if other.profiles is not None:

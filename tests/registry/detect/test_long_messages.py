@@ -1,12 +1,14 @@
 """Detection of messages with many rows or columns: its time is bounded, and what a sample leaves out proves nothing."""
 
 import json
+from copy import deepcopy
 
 import pytest
 from topics import CATALOGUE, PLAIN, rendered
 
 from cdc_contracts.registry.core.detect.classifier import detect
 from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
+from cdc_contracts.registry.core.detect.message_evidence import _first_rows
 from cdc_contracts.registry.core.detect.topic_samples import add_batches
 from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
 
@@ -51,6 +53,16 @@ def test_a_message_with_many_rows_says_what_its_first_rows_say():
     (of_few, found), (of_many, found_as_well) = detected([few] * 3), detected([many] * 3)
     assert of_few.values == of_many.values
     assert (found.verdict, of_few.takers) == (found_as_well.verdict, of_many.takers)
+
+
+def test_rows_are_left_out_of_what_is_read_and_not_of_the_message():
+    """One parsed message is given to many versions, which have its rows in different places."""
+    message = {"op": "u", "data": {"rows": [*range(60)], "before": {"rows": [*range(70)]}}, "few": [1, 2]}
+    given, places = deepcopy(message), ["/data/rows", "/data/before/rows", "/few", "/op", "/none"]
+    cut = _first_rows(message, places)
+    few = {"op": "u", "data": {"rows": [*range(50)], "before": {"rows": [*range(50)]}}, "few": [1, 2]}
+    assert (cut, message) == (few, given)
+    assert _first_rows(cut, places) is cut
 
 
 @pytest.mark.parametrize(("columns", "read"), [(2, range(400, 401)), (1_000, range(25, 100))])

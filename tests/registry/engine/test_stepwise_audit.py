@@ -1,10 +1,11 @@
 """An audit in steps: a run can stop between two of them, and what was validated until then is counted whole."""
 
 import pytest
-from record_batches import batch_of_values
+from record_batches import batch_of, batch_of_values
 from topics import rendered, scope_of
 
 from cdc_contracts.registry.core.engine.stepwise_audit import audit_in_steps
+from cdc_contracts.registry.core.stats.partition_tallies import SliceCount, Source
 
 SENT = 12_000
 """In two batches too long to be joined."""
@@ -64,6 +65,21 @@ def test_a_run_that_is_to_end_has_counted_what_its_finished_steps_read(steps, wi
 def test_without_records_nothing_is_left_to_validate():
     tally, whole = audit_in_steps([], scope_of("dts/canal@2"), None, Steps(0, within=False))
     assert (read_by(tally), whole) == (0, True)
+
+
+def test_of_the_slices_of_a_sample_each_is_counted_by_itself_however_short():
+    values, slices = rendered("dts/canal@2", 30), [(start, start + 2) for start in range(0, 100, 10)]
+    records = [
+        [(partition, offset, values[offset % 30] if offset != 41 else b"{}") for offset in range(*one)]
+        for one in slices
+        for partition in (0, 1)
+    ]
+    places = {Source("orders", partition): slices for partition in (0, 1)}
+    steps = Steps(SENT, within=False)
+    tally, whole = audit_in_steps(map(batch_of, records), scope_of("dts/canal@2"), None, steps, places)
+    counted = {number: SliceCount(2, int(number == 4)) for number in range(10)}
+    assert whole
+    assert [one.slices for one in tally.partitions.values()] == [counted, counted]
 
 
 @pytest.mark.parametrize("tables", [1, 40])

@@ -18,6 +18,7 @@ from written_reports import build_report
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.version_files import parse_versions
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
 from cdc_contracts.registry.core.engine.kernel import Kernel
@@ -30,6 +31,7 @@ from cdc_contracts.registry.core.engine.native.scanning import Scanner
 from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.core.records.batch_sizes import BatchSize
 from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
@@ -223,6 +225,15 @@ def test_shapes_that_come_again_are_told_from_those_that_come_once(native, monke
         found.append((again.known_shapes, once.known_shapes))
     assert found == [(0, 0), (12, 0), (12, 0)]
     assert again.batch_size.rows > once.batch_size.rows
+
+
+def test_shapes_of_messages_of_other_subjects_are_known_as_well():
+    """A topic of many tables may be declared by ranges, or be mixed: what is dear is the shapes of its messages."""
+    ranges = parse_versions({"topics": {"orders": {0: [{"contract": CANAL}]}}}, "v.yaml", CATALOGUE)
+    kernel, values = Kernel(open_ranges(CATALOGUE, ranges, ReadingOptions())), messages(CANAL, 12, 20)
+    for start in (0, 120):
+        kernel.audit(batch_of_values(values[start : start + 120], start=start))
+    assert kernel.known_shapes == 12
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import random
 
+import pyarrow as pa
 import pytest
 from record_batches import batch_of_values
 
@@ -61,6 +62,14 @@ def test_records_keep_their_order_whatever_is_joined(seed):
     offsets = [offset for batch in found for offset in batch.column("offset").to_pylist()]
     assert offsets == [*range(sum(lengths))]
     assert sum(batch.num_rows == 0 for batch in found) == lengths.count(0)
+
+
+def test_batches_with_other_columns_are_not_joined():
+    """Such as those of files of which some have headers, or of records of which none in a batch has a key."""
+    plain = batches_of([2, 3, 1, 1])
+    keyed = [batch.append_column("key", pa.nulls(batch.num_rows, pa.binary())) for batch in plain]
+    found = [*gather([*plain[:2], *keyed[2:]], BatchSize)]
+    assert [(batch.num_rows, "key" in batch.schema.names) for batch in found] == [(5, False), (2, True)]
 
 
 def test_a_batch_does_not_wait_for_one_that_would_not_fit():

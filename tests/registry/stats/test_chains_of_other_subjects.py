@@ -15,6 +15,7 @@ from cdc_contracts.registry.core.validate.described_contexts import open_ranges
 
 LIKE_DTS = ["drs/json@1", "drs/json@2", "drs/json-c@1", "drs/json-c@2"]
 REVERSED = stream(200, lambda _: OLD, deletes=False)
+NO_ROWS = [[b""], [b"{}", b"x"], [b"", b"", b""]]
 IN_ORDER = stream(200, lambda _: NEW, deletes=False)
 
 
@@ -64,6 +65,17 @@ def test_chains_of_another_subject_fit_together_however_the_records_are_cut(size
     whole = report_of(audited([records(REVERSED)], "drs/json-c@2"), "drs/json-c@2")
     parts = [records(REVERSED[start : start + size], start=start) for start in range(0, 200, size)]
     assert report_of(audited(parts[::-1], "drs/json-c@2"), "drs/json-c@2") == whole
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_batch_in_which_no_message_has_a_row_tears_no_chain(size):
+    """What it has read is no gap: a row did not change there unseen."""
+    values = [value for one in REVERSED for value in (one, *NO_ROWS[len(one) % 3])]
+    whole = audited([records(values)], "drs/json-c@2")
+    parts = [records(values[start : start + size], start=start) for start in range(0, len(values), size)]
+    by_part = audited(parts, "drs/json-c@2")
+    assert report_of(by_part, "drs/json-c@2") == report_of(whole, "drs/json-c@2")
+    assert by_part.chains == whole.chains
 
 
 def test_a_range_that_declares_another_subject_is_held_against_them_too():

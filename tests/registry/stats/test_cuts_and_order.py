@@ -6,15 +6,20 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
+from mutations import replaced, to_bytes
 from record_batches import batch_of
 from topics import CATALOGUE, rendered, scope_of
 from written_reports import build_report
 
+from cdc_contracts.registry.core.common.pointers import split_pointer
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.engine.parse.batch_parser import Parser
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point
 from cdc_contracts.registry.core.stats.reference_tally import account_of
 from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.validation_context import open_validation
 
 CONTRACT = "dts/canal@2"
 
@@ -151,3 +156,37 @@ def test_breaches_of_order_and_onsets_are_those_of_the_records_in_order_however_
         tally = merged(draw, map(counted, parts_of(draw, records)))
         assert found_in(tally) == expected
         assert report_of(tally) == whole
+
+
+@pytest.mark.parametrize("show_values", [False, True])
+@pytest.mark.parametrize("reference", ["oms/debezium-flatten@1", "canal/flat@3", "debezium/json@4"])
+@pytest.mark.parametrize("learns", [True, False])
+def test_what_values_of_a_wrong_kind_are_is_counted_however_they_are_validated(
+    reference, show_values, learns, monkeypatch
+):
+    """Also where no layout is learnt from a message that drifts, as of many shapes, so that each is validated alone."""
+    if not learns:
+        monkeypatch.setattr(Parser, "_learned", lambda *_: None)
+    validation = open_validation(CATALOGUE, reference, ReadingOptions(show_values=show_values))
+    parts = split_pointer(CATALOGUE.version(reference).meaning.envelope.op.at)
+    values = rendered(reference, 120)
+    for number in (60, 61, 90, 110):
+        values[number] = to_bytes({**replaced(json.loads(values[number]), parts, 5), "unknown": number})
+    records, one_by_one = [(0, offset, value) for offset, value in enumerate(values)], Tally()
+    for _, offset, value in records:
+        validated = validation.validate(value)
+        one_by_one.merge(
+            account_of(validated, Source("orders", 0), Point(offset, None), value, show_values=show_values)
+        )
+    wanted = shapes_of(one_by_one)
+    assert sum(counts.total() for counts, _ in wanted.values()) == 4
+    for size in (7, 120):
+        kernel, total = Kernel(validation), Tally()
+        for start in range(0, 120, size):
+            total.merge(kernel.audit(batch_of(records[start : start + size])))
+        assert shapes_of(total) == wanted, size
+
+
+def shapes_of(tally):
+    """The shapes of values that findings count, and what they observe."""
+    return {key: (one.shapes, one.observed) for key, one in tally.findings.items()}

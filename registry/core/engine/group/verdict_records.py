@@ -21,7 +21,7 @@ from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP
 from cdc_contracts.registry.core.stats.finding_tallies import FindingKey, key_of
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
 from cdc_contracts.registry.core.stats.record_facts import DDL
-from cdc_contracts.registry.core.stats.reference_tally import observed_code
+from cdc_contracts.registry.core.stats.reference_tally import kinds_of_one, value_of_one
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
 from cdc_contracts.registry.core.validate.verdicts import (
     CONFORMING,
@@ -121,17 +121,12 @@ def record_alone(number: int, validated: ValidatedMessage, batch: Batch, *, valu
     """Return a single record that was validated individually, for counting."""
     verdict, control = validated.verdict, validated.control
     table = validated.table if is_ours(verdict) else None
-    nothing = [None] * len(verdict.findings)
-    shapes: list[list[str] | None] = list(nothing)
-    if values and validated.reading is not None:
-        codes = (
-            observed_code(validated.reading, one) if one.name == "unknown-enum" else None for one in verdict.findings
-        )
-        shapes = [None if code is None else [code] for code in codes]
+    shapes = [[value_of_one(one, validated)] if values else None for one in verdict.findings]
+    kinds = [kinds_of_one(one, validated, show_values=values) for one in verdict.findings]
     is_statement = control is not None and validated.reading is not None and validated.reading.op == DDL
     statements = _statement(batch, number, table, control.ddl_text) if control and is_statement else []
     return VerdictRecords(
-        verdict, np.array([number]), table, validated.code, len(validated.changes), shapes, nothing, statements
+        verdict, np.array([number]), table, validated.code, len(validated.changes), shapes, kinds, statements
     )  # fmt: skip
 
 
