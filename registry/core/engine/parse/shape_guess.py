@@ -84,7 +84,7 @@ class ShapeGuess:
         looks = read_looks(values, numbers, self._marks)
         guess, places = self.open(), dict[RowShape | None, int]()
         firsts = numbers[np.unique(looks, return_index=True)[1]]
-        guessed = [places.setdefault(guess(value), len(places)) for value in values.take(firsts)]
+        guessed = [places.setdefault(guess(value or b""), len(places)) for value in values.take(firsts)]
         sorted_ = {place: numbers[chosen] for place, chosen in split_by_code(np.array(guessed)[looks])}
         rest = sorted_.pop(places.pop(None, -1), np.zeros(0, np.int64))
         return {shape: sorted_[place] for shape, place in places.items() if shape is not None}, rest

@@ -40,6 +40,10 @@ _FEW: Final = 8
 _FEW_TABLES: Final = 64
 _FEW_STRETCHES: Final = 64
 """Ways in all cells up to which each is looked for by itself."""
+_SHORT: Final = 2_048
+"""Rows up to which columns are looked through together."""
+_MOST_HELD: Final = 2**17
+"""Rows of such columns at once."""
 _MOST_KNOWN: Final = 4096
 _MOST_KEYS: Final = 4
 """Keys for each row up to which there is an entry for every key."""
@@ -109,6 +113,30 @@ class WrittenRecords:
         return self._cells[key]
 
 
+_Named = tuple[str, list[Way | None]]
+"""The name of a column, and its ways by code."""
+
+
+class WrittenPart(NamedTuple, Generic[Way]):
+    """Columns of the rows of some cells, whose codes have the rows in the order of the cells.
+
+    All rows are `alike` in some columns more.
+    """
+
+    cells: Cells
+    columns: Iterable[CodedColumn[Way]]
+    alike: Sequence[tuple[str, Way]] = ()
+
+
+class _Runs(NamedTuple):
+    """Rows by a key: of each key how many have it, and the places of the first and the last of them."""
+
+    keys: Numbers
+    totals: Numbers
+    firsts: Numbers
+    lasts: Numbers
+
+
 def note_writing(seen: ColumnWriting, records: WrittenRecords) -> None:
     """Count how the columns of validated records are written."""
     opened = [
@@ -117,8 +145,14 @@ def note_writing(seen: ColumnWriting, records: WrittenRecords) -> None:
         if (cells := records.cells_of(groups, rows)) is not None
     ]
     find_layouts([column for *_, columns in opened for column in columns])
+    note_columns(seen, _parts_of(seen, opened, records.batch), records.batch)
+
+
+def _parts_of(
+    seen: ColumnWriting, opened: Iterable[tuple[RecordGroup, Rows, Cells, list[WrittenColumn]]], batch: Batch
+) -> Iterator[WrittenPart[Writing]]:
+    """Yield the columns of tables of many rows; few rows of each are noted at once."""
     for record_group, rows, cells, columns in opened:
-        note = note_columns if len(cells.rows) > _FEW * len(cells.tables) else _note_rows
         known, alike, others = record_group.cached_verdict.plain, list[tuple[str, Writing]](), list[WrittenColumn]()
         for column in columns:
             if (way := column.way_of_all) is None:
@@ -126,7 +160,10 @@ def note_writing(seen: ColumnWriting, records: WrittenRecords) -> None:
             else:
                 alike.append((column.name, way))
         coded = (_code_column(column, rows, cells, known) for column in others)
-        note(seen, cells, coded, records.batch, alike)
+        if len(cells.rows) > _FEW * len(cells.tables):
+            yield WrittenPart(cells, coded, alike)
+        else:
+            _note_rows(seen, cells, coded, batch, alike)
 
 
 def _cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> Cells | None:
@@ -203,29 +240,92 @@ def _code_column(
     return CodedColumn(column.name, codes, ways)
 
 
-def note_columns(
-    seen: ColumnWays[Way], cells: Cells, columns: Iterable[CodedColumn[Way]], batch: Batch,
-    alike: Sequence[tuple[str, Way]] = (),
-) -> None:  # fmt: skip
-    """Count the values of records of each table, a column at a time; `codes` has the rows of the cells in order.
+def note_columns(seen: ColumnWays[Way], written: Iterable[WrittenPart[Way]], batch: Batch) -> None:
+    """Count the values of records of each table, a column at a time."""
+    found = _FoundWays(seen, batch)
+    for part in written:
+        found.add(part)
+    found.count()
 
-    All rows are `alike` in some columns.
+
+class _FoundWays(Generic[Way]):
+    """The ways of the columns of some parts, until they are counted: once for all that the same rows have.
+
+    Columns of few rows are looked through together, whatever part they are of.
     """
-    every, joined = _stretches_of(cells, cells.of_row, 1, batch), JoinedStretches()
-    for cell, stretch in every if alike else ():
-        seen.add_ways(cells.tables[cell], alike, stretch, joined)
-    for column in columns:
-        ways = len(column.ways)
-        if (column.codes == column.codes[0]).all():
-            stretches = [(cell * ways + int(column.codes[0]), stretch) for cell, stretch in every]
-        elif len(cells.tables) * ways <= _FEW_STRETCHES:
-            stretches = _few_stretches_of(cells, column, batch)
-        else:
-            stretches = _stretches_of(cells, cells.of_row * ways + column.codes, ways, batch)
-        for key, stretch in stretches:
-            writing = column.ways[key % ways]
-            if writing is not None:
-                seen.add(cells.tables[key // ways], column.name, writing, stretch, joined)
+
+    def __init__(self, seen: ColumnWays[Way], batch: Batch) -> None:
+        self._seen, self._batch = seen, batch
+        self._short: list[tuple[Cells, Sequence[_Named[Way]], int, NDArray[Any]]] = []
+        self._held = 0
+        self._found: dict[tuple[Cells, int, int, int, int], list[tuple[str, Way]]] = {}
+        """By cell, by the number of rows, and by the records of the first and the last of these."""
+
+    def add(self, part: WrittenPart[Way]) -> None:
+        """Add the values of a part."""
+        cells, columns, alike = part
+        total = len(cells.rows)
+        of_all: list[_Named[Way]] = [(name, [way]) for name, way in alike]
+        if total > _SHORT:
+            self._take(cells, of_all, 1, _runs_of(cells.of_row))
+        elif of_all:
+            self._wait(cells, of_all, 1, cells.of_row)
+        for column in columns:
+            ways = len(column.ways)
+            named: list[_Named[Way]] = [(column.name, column.ways)]
+            if total <= _SHORT and len(cells.tables) * ways <= _MOST_KEYS * total:
+                keys = column.codes if len(cells.tables) == 1 else cells.of_row * ways + column.codes
+                self._wait(cells, named, ways, keys)
+            elif (column.codes == column.codes[0]).all():
+                way = column.ways[int(column.codes[0])]
+                self._take(cells, [(column.name, [way])], 1, _runs_of(cells.of_row))
+            elif len(cells.tables) * ways <= _FEW_STRETCHES:
+                self._take(cells, named, ways, _few_runs_of(cells, column))
+            else:
+                self._take(cells, named, ways, _runs_of(cells.of_row * ways + column.codes))
+
+    def count(self) -> None:
+        """Count what was added."""
+        self._look_through()
+        totals = [total for _, _, total, *_ in self._found]
+        ends = (self._batch.points(np.array([key[at] for key in self._found], np.int64)) for at in (3, 4))
+        joined = JoinedStretches()
+        for ((cells, cell, *_), ways), total, first, last in zip(self._found.items(), totals, *ends, strict=True):
+            self._seen.add_ways(cells.tables[cell], ways, _stretch_of(cells.facts[cell], total, first, last), joined)
+        self._found.clear()
+
+    def _wait(self, cells: Cells, columns: Sequence[_Named[Way]], parts: int, keys: NDArray[Any]) -> None:
+        """Keep columns of few rows until there are enough to look through."""
+        self._short.append((cells, columns, parts, keys))
+        self._held += len(keys)
+        if self._held > _MOST_HELD:
+            self._look_through()
+
+    def _look_through(self) -> None:
+        short, self._short, self._held = self._short, [], 0
+        if not short:
+            return
+        sizes = np.array([len(cells.tables) * parts for cells, _, parts, _ in short])
+        bases, lengths = np.cumsum(sizes) - sizes, [len(keys) for *_, keys in short]
+        runs = _runs_of(np.concatenate([keys for *_, keys in short]) + np.repeat(bases, lengths))
+        begins = np.cumsum(lengths) - lengths
+        bounds = np.searchsorted(runs.keys, [*bases, int(sizes.sum())]).tolist()
+        each = zip(short, bases.tolist(), begins.tolist(), pairwise(bounds), strict=True)
+        for (cells, columns, parts, _), base, begin, (start, stop) in each:
+            mine = _Runs(*(part[start:stop] for part in runs))
+            self._take(
+                cells, columns, parts, _Runs(mine.keys - base, mine.totals, mine.firsts - begin, mine.lasts - begin)
+            )
+
+    def _take(self, cells: Cells, columns: Sequence[_Named[Way]], parts: int, runs: _Runs) -> None:
+        """Take the ways of columns that have the same in the same rows; the key of a run is its cell and its way."""
+        ends = cells.numbers[runs.firsts].tolist(), cells.numbers[runs.lasts].tolist()
+        for key, total, *two in zip(runs.keys.tolist(), runs.totals.tolist(), *ends, strict=True):
+            cell, code = divmod(key, parts)
+            found = [(name, way) for name, ways in columns if (way := ways[code]) is not None]
+            if found:
+                held = self._found.setdefault((cells, cell, total, *two), [])
+                held += found
 
 
 def _note_rows(
@@ -243,12 +343,17 @@ def _note_rows(
     each = [[(column.name, column.ways[code]) for code in column.codes[firsts].tolist()] for column in listed]
     rows = zip(*each, strict=True) if each else [()] * bool(alike)
     ways, joined = [RowWays((*alike, *columns)) for columns in rows], JoinedStretches()
-    for key, stretch in _stretches_of(cells, cells.of_row * total + combined, total, batch) if ways else ():
-        seen.add_rows(cells.tables[key // total], ways[key % total], stretch, joined)
+    if not ways:
+        return
+    runs = _runs_of(cells.of_row * total + combined)
+    ends = (batch.points(cells.numbers[places]) for places in (runs.firsts, runs.lasts))
+    for key, count, *two in zip(runs.keys.tolist(), runs.totals.tolist(), *ends, strict=True):
+        cell, way = divmod(key, total)
+        seen.add_rows(cells.tables[cell], ways[way], _stretch_of(cells.facts[cell], count, *two), joined)
 
 
-def _few_stretches_of(cells: Cells, column: CodedColumn[Way], batch: Batch) -> list[tuple[int, Stretch]]:
-    """Return the rows of each cell and way as a stretch, by the number of the cell times the ways, plus the way.
+def _few_runs_of(cells: Cells, column: CodedColumn[Way]) -> _Runs:
+    """Return the rows of each cell and way, by the number of the cell times the ways, plus the way.
 
     A pass over the codes of a cell for each way takes less than an entry for every row, if there are few of both.
     """
@@ -262,14 +367,11 @@ def _few_stretches_of(cells: Cells, column: CodedColumn[Way], batch: Batch) -> l
             if total := int(np.count_nonzero(mine)):
                 last = end - 1 - int(mine[::-1].argmax())
                 found.append((cell * len(column.ways) + way, total, begin + int(mine.argmax()), last))
-    keys, totals, *ends = zip(*found, strict=True) if found else ((), (), (), ())
-    points = (batch.points(cells.numbers[list(places)]) for places in ends)
-    each = zip(keys, totals, *points, strict=True)
-    return [(key, _stretch_of(cells.facts[key // len(column.ways)], total, *two)) for key, total, *two in each]
+    return _Runs(*np.array(found, np.int64).reshape(-1, 4).T)
 
 
-def _stretches_of(cells: Cells, keys: Numbers, parts: int, batch: Batch) -> list[tuple[int, Stretch]]:
-    """Return the rows of each key as a stretch; a key is the number of a cell times `parts`, and less than that."""
+def _runs_of(keys: Numbers) -> _Runs:
+    """Return the rows of each key."""
     held, most = None, int(keys.max()) + 1
     if most > _MOST_KEYS * len(keys):
         held, keys = np.unique(keys, return_inverse=True)
@@ -277,12 +379,7 @@ def _stretches_of(cells: Cells, keys: Numbers, parts: int, batch: Batch) -> list
     firsts, lasts = _ends_of(keys, most)
     totals = np.bincount(keys, minlength=most)
     there = np.flatnonzero(totals)
-    names = (there if held is None else held).tolist()
-    points = batch.points(cells.numbers[firsts[there]]), batch.points(cells.numbers[lasts[there]])
-    stretches = []
-    for key, total, first, last in zip(names, totals[there].tolist(), *points, strict=True):
-        stretches.append((key, _stretch_of(cells.facts[key // parts], total, first, last)))
-    return stretches
+    return _Runs(there if held is None else held, totals[there], firsts[there], lasts[there])
 
 
 def _stretch_of(facts: Facts, total: int, first: Point, last: Point) -> Stretch:
