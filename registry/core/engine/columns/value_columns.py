@@ -6,7 +6,7 @@ single table. Each column gets back its slice: flags per value and, if texts are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -30,6 +30,7 @@ from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 _IS_SENT: Final = partial(is_not, UNSET)
 _FIRST: Final = itemgetter(0)
+_SHORT: Final = 2_048
 _NULL, _MINUS, _ZERO, _NINE = b"n-09"
 
 
@@ -221,6 +222,24 @@ class ValueColumns:
                 columns += [text for _, text in found if text is not None]
         if texts:
             self.texts = pa.concat_arrays(columns)
+
+
+def find_unsent(columns: Sequence[tuple[Sequence[Any], StandIns | None]]) -> Iterator[StandIns | None]:
+    """Yield what stands for values of each column that were not sent; None for one that surely has none of these.
+
+    Scanned columns of few rows are looked through together.
+    """
+    together: dict[StandIns, list[int]] = {}
+    for place, (values, stand_ins) in enumerate(columns):
+        if stand_ins is not None and isinstance(values, ScannedValues) and len(values) <= _SHORT:
+            together.setdefault(stand_ins, []).append(place)
+    without = set[int]()
+    for stand_ins, places in together.items():
+        (first, *others), ends = [columns[place][0] for place in places], [len(columns[place][0]) for place in places]
+        marks = first.join(others).may_mark(stand_ins.texts, nulls=stand_ins.nulls)  # type: ignore[attr-defined]
+        held = np.searchsorted(np.cumsum(ends), np.flatnonzero(marks), side="right")
+        without.update(np.delete(places, held).tolist())
+    yield from (None if place in without else stand_ins for place, (_, stand_ins) in enumerate(columns))
 
 
 def _leave_out(column: ColumnValues, total: int, stand_ins: StandIns) -> ColumnValues:

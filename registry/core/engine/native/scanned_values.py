@@ -56,14 +56,27 @@ class ScannedValues(ScannedColumn, ParsedValues):
             return ParsedValues.mark(self, texts, nulls=nulls)
         if not self.holds(TEXTS | STRUCTURES | nulls << NULL):
             return np.zeros(len(self), np.bool_)
-        marks, library = np.empty(len(self), np.uint8), self.source.library
-        named = b"".join(text.encode() + b"\0" for text in texts)
-        is_open = library.cdc_mark(self.source.memory, self.cells, nulls << NULL, named, len(named), marks)
+        marks = self._read_marks(texts, nulls=nulls)
         marked: Mask = marks == 1
-        if is_open or (texts and self.holds(STRUCTURES)):
-            spelt = (marks == library.constants["OPEN"]) | (self.kinds == ARRAY) | (self.kinds == OBJECT)
+        spelt = marks > 1
+        if spelt.any():
             marked[spelt] = ParsedValues.mark(self.select(np.flatnonzero(spelt)), texts, nulls=False)
         return marked
+
+    def may_mark(self, texts: frozenset[str], *, nulls: bool) -> Mask:
+        """Mark the values that `mark` may mark, without opening any."""
+        if any("\0" in text for text in texts):
+            return np.ones(len(self), np.bool_)
+        return self._read_marks(texts, nulls=nulls) > 0
+
+    def _read_marks(self, texts: frozenset[str], *, nulls: bool) -> NDArray[np.uint8]:
+        """Return 1 for each value that is marked, and more for one that has to be opened first."""
+        marks, library = np.empty(len(self), np.uint8), self.source.library
+        named = b"".join(text.encode() + b"\0" for text in texts)
+        library.cdc_mark(self.source.memory, self.cells, nulls << NULL, named, len(named), marks)
+        if texts and self.holds(STRUCTURES):
+            marks[(self.kinds == ARRAY) | (self.kinds == OBJECT)] = library.constants["OPEN"]
+        return marks
 
     def flag_kinds(self, kinds: Collection[str]) -> NDArray[np.uint8]:
         codes = np.zeros(KINDS, np.uint8)
