@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import accumulate, islice
 from operator import is_not, itemgetter
 from typing import Any, Final
 
@@ -42,6 +42,8 @@ class _ValueColumn:
     parts: list[FormPart] = field(default_factory=list)
     length: int = 0
     flags: NDArray[np.uint8] | None = None
+    clean: frozenset[int] = frozenset()
+    """Where parts without flags begin."""
     base: int = 0
 
     def add(self, values: Sequence[Any] | ScannedPart) -> int:
@@ -94,9 +96,11 @@ class Chunk:
 
     @property
     def _read_flags(self) -> NDArray[np.uint8] | None:
-        own = None if self.value_column is None else self.value_column.flags
-        part = None if own is None else own[self.offset : self.offset + len(self.values)]
-        return part if part is not None and part.any() else None
+        column = self.value_column
+        if column is None or column.flags is None or self.offset in column.clean:
+            return None
+        part = column.flags[self.offset : self.offset + len(self.values)]
+        return part if part.any() else None
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -216,6 +220,10 @@ class ValueColumns:
         for value_column in asked:
             found = list(islice(every, len(value_column.parts)))
             value_column.flags = join_flags(found, value_column.parts)
+            begins = accumulate(map(len, value_column.parts), initial=0)
+            value_column.clean = frozenset(
+                begin for begin, (flags, _) in zip(begins, found, strict=False) if flags is None
+            )
             if texts:
                 value_column.base = size
                 size += value_column.length

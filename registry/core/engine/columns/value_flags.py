@@ -63,7 +63,7 @@ def column_flags(
     flagged = [(use, flags) for use, flags in each if flags is not None]
     if column.never_null or flagged:
         value_flags += _constraint_flags(decoded_batch, rows, index, values, flagged)
-    return value_flags + _form_flags(decoded_batch, rows, index, flagged)
+    return value_flags + _form_flags(decoded_batch, rows, index, flagged) if flagged else value_flags
 
 
 def _form_flags(

@@ -286,12 +286,11 @@ class ScannedColumn(ParsedColumn):
 
     def pick_present(self) -> tuple[Self, NDArray[np.int64], NDArray[np.bool_]]:
         """Return the values that are not absent as a column, their indices, and a mask of all values."""
-        total = len(self)
-        cells, held, present = np.empty(total, np.uint64), np.empty(total, np.int64), np.empty(total, np.bool_)
-        count = self.source.library.cdc_pick_present(self.cells, cells, held, present)
-        picked = self._of(cells[:count])
+        present = self.kinds != ABSENT
+        held = np.flatnonzero(present)
+        picked = self.select(held)
         picked.totals = [0 if kind == ABSENT else found for kind, found in enumerate(self.totals)]
-        return picked, held[:count], present
+        return picked, held, present
 
     def token(self, cell: int) -> bytes:
         """Return the bytes of a value, with the quotes of a text."""
