@@ -6,7 +6,7 @@ single table. Each column gets back its slice: flags per value and, if texts are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate, islice
@@ -145,11 +145,13 @@ class ColumnValues:
 
     def chunk_of(self, use: FormUse) -> Chunk:
         """Return its chunk in a form of some version, whether the form takes any of its values or none."""
-        not_taken = frozenset(self.kinds) - use.form.wire
-        return self.chunks.get(use) or Chunk(self.values, self.held, self.total, not_taken)
+        chunk = self.chunks.get(use)
+        if chunk is None:
+            chunk = Chunk(self.values, self.held, self.total, self.kinds - use.form.wire)
+        return chunk
 
     @property
-    def kinds(self) -> Collection[str]:
+    def kinds(self) -> frozenset[str]:
         """The possible kinds of its values besides null."""
         return self.values.json_kinds
 
@@ -199,7 +201,7 @@ class ValueColumns:
             column = _open_parsed(values, decoder, full=full, structures=kept)
         if stand_ins is not None:
             column = _leave_out(column, total, stand_ins)
-        column.total, kinds = total, frozenset(column.kinds)
+        column.total, kinds = total, column.kinds
         for use in uses:
             wire = use.form.wire
             if wire.isdisjoint(kinds):

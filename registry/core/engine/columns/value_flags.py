@@ -164,7 +164,7 @@ def _names_records(use: FormUse) -> bool:
 
 def records_of_rows(decoded_batch: DecodedBatch, rows: Rows, flagged: Mask) -> Mask:
     """Return a mask of the records from a mask of their rows."""
-    if rows.total == len(decoded_batch) and (rows.count == 1).all():
+    if rows.one_each:
         return flagged
     marked = np.zeros(len(decoded_batch), np.bool_)
     marked[rows.record_of_row[flagged]] = True

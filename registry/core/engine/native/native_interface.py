@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from ctypes import c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.lazy_arrow import np, pa
@@ -46,6 +47,12 @@ class Buffer(ctypes.Structure):
 def buffers_of(arrays: Sequence[Any]) -> Any:
     """Return the memory of arrays, which have to outlive the call, as an array of buffers."""
     return (Buffer * len(arrays))(*map(Buffer.from_param, arrays))
+
+
+def parts_of(array: Any, ends: Sequence[int]) -> Any:
+    """Return the memory of the parts of an array of bytes, from each end to the next, as an array of buffers."""
+    base = Buffer.from_param(array).at or 0
+    return (Buffer * (len(ends) - 1))(*[Buffer(base + begin, end - begin) for begin, end in pairwise(ends)])
 
 
 _TYPES: Final[dict[str, Any]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -40,12 +40,18 @@ def kinds_of_wire(wire: frozenset[str]) -> int:
     return sum(bits for kind, bits in _KINDS.items() if kind in wire)
 
 
+@lru_cache(maxsize=256)
+def _kinds_of(held: int) -> frozenset[str]:
+    """Return the kinds of values besides null that are among some, a bit each."""
+    return frozenset(kind for kind, bits in _KINDS.items() if held & bits)
+
+
 class ScannedValues(ScannedColumn, ParsedValues):
     """The values of a scanned column; what is asked of all of them makes no objects."""
 
     @property
-    def _kinds_held(self) -> set[str]:
-        return {kind for kind, bits in _KINDS.items() if self.holds(bits)}
+    def _kinds_held(self) -> frozenset[str]:
+        return _kinds_of(self.held)
 
     @cached_property
     def valued(self) -> Mask | None:
@@ -118,6 +124,13 @@ class ScannedValues(ScannedColumn, ParsedValues):
     @cached_property
     def open_wide(self) -> Callable[[bytes], Any]:
         return decoder_kinds.open_value
+
+
+def stack_valued(columns: Sequence[Any], places: NDArray[np.int64]) -> Mask:
+    """Return by scanned column and by place in it whether the value is other than null; none may be absent."""
+    kinds = np.stack([column.cells for column in columns])[:, places] & np.uint64(_KIND_BITS)
+    valued: Mask = kinds != NULL
+    return valued
 
 
 @dataclass(frozen=True, eq=False)

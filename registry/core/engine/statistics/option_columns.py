@@ -14,13 +14,8 @@ from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValue
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.layouts.parsed_values import NOTHING
-from cdc_contracts.registry.core.engine.statistics.written_columns import (
-    CodedColumn,
-    WrittenGroup,
-    WrittenPart,
-    WrittenRecords,
-    note_columns,
-)
+from cdc_contracts.registry.core.engine.statistics.column_runs import CodedColumn, WrittenPart, note_columns
+from cdc_contracts.registry.core.engine.statistics.written_columns import WrittenGroup, WrittenRecords
 from cdc_contracts.registry.core.stats.option_evidence import (
     WRITTEN,
     Allowed,

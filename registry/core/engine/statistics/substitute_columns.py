@@ -11,13 +11,8 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
 from cdc_contracts.registry.core.engine.layouts.single_values import number_by_token
-from cdc_contracts.registry.core.engine.statistics.written_columns import (
-    CodedColumn,
-    WrittenGroup,
-    WrittenPart,
-    WrittenRecords,
-    note_columns,
-)
+from cdc_contracts.registry.core.engine.statistics.column_runs import CodedColumn, WrittenPart, note_columns
+from cdc_contracts.registry.core.engine.statistics.written_columns import WrittenGroup, WrittenRecords
 from cdc_contracts.registry.core.stats.substitute_evidence import (
     Substitute,
     SubstituteColumn,
