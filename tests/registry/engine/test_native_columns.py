@@ -115,6 +115,25 @@ def test_kinds_are_counted_and_absent_values_left_out(total):
     assert picked.cells.tolist() == [column.cells[at] for at in held]
 
 
+@pytest.mark.parametrize("decoder", [decoder_kinds.WIDE, decoder_kinds.RAW])
+def test_distinct_values_are_told_apart_by_kind_and_token_however_many_they_are(decoder):
+    values = [(kind, str(one)) for one in range(200) for kind in (TEXT, INTEGER, TEXT)]
+    values += [
+        (NULL, "null"),
+        (ABSENT, ""),
+        (TRUTH, "true"),
+        (TEXT, "true"),
+        (ARRAY, "[1]"),
+        (TEXT, "[1]"),
+        (NULL, "null"),
+    ]
+    column = column_of(values)
+    column.decoder = decoder
+    codes, found = column.distinct
+    assert [found[code] for code in codes.tolist()] == [column._object(cell) for cell in column.cells.tolist()]
+    assert len(found) == len(set(values))
+
+
 def test_integers_are_read_digit_by_digit():
     numbers = [0, 1, 9, 10, -1, -10, 10**17 + 1, 10**18 - 1, 1 - 10**18]
     tokens = [(INTEGER, str(number)) for number in numbers] + [(TEXT, "12"), (NULL, "null"), (DECIMAL, "1.5")]

@@ -60,6 +60,11 @@ class ParsedValues(ParsedColumn):
             return None
         return np.fromiter(map(_IS_VALUE, self), np.bool_, len(self))
 
+    @property
+    def has_nulls(self) -> bool:
+        """Whether some value is null."""
+        return self.valued is not None
+
     def mark(self, texts: frozenset[str], *, nulls: bool) -> Mask:
         """Mark the values that are one of some texts, of structures too, and with `nulls` those that are null."""
         every = set(self.objects)

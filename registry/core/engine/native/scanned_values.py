@@ -57,6 +57,10 @@ class ScannedValues(ScannedColumn, ParsedValues):
     def valued(self) -> Mask | None:
         return self.kinds != NULL if self.holds(1 << NULL) else None
 
+    @property
+    def has_nulls(self) -> bool:
+        return self.holds(1 << NULL)
+
     def mark(self, texts: frozenset[str], *, nulls: bool) -> Mask:
         if any("\0" in text for text in texts):
             return ParsedValues.mark(self, texts, nulls=nulls)

@@ -66,7 +66,7 @@ class WrittenColumn:
     @property
     def way_of_all(self) -> Writing | None:
         """How every row has a value of the column, where that is known without looking at the values."""
-        is_known = self.plain and self.values.present is None and self.values.valued is None
+        is_known = self.plain and self.values.present is None and not self.values.values.has_nulls
         return Writing(self.kind, PLAIN) if is_known else None
 
     @property
