@@ -223,9 +223,8 @@ class ValueColumns:
             found = list(islice(every, len(value_column.parts)))
             value_column.flags = join_flags(found, value_column.parts)
             begins = accumulate(map(len, value_column.parts), initial=0)
-            value_column.clean = frozenset(
-                begin for begin, (flags, _) in zip(begins, found, strict=False) if flags is None
-            )
+            each = zip(begins, value_column.parts, found, strict=False)
+            value_column.clean = frozenset(begin for begin, part, (flags, _) in each if flags is None and len(part))
             if texts:
                 value_column.base = size
                 size += value_column.length
