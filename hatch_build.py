@@ -37,6 +37,7 @@ SOURCES = (
     "aborting.c",
     "scanner.c",
     "placing.c",
+    "looks.c",
     "plans.c",
     "forms.c",
     "canonical.c",

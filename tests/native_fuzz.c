@@ -35,7 +35,8 @@ int64_t cdc_last_counts(Buffer source, Buffer cells, Buffer numbers);
 int64_t cdc_strip_names(Buffer source, Buffer cells, Buffer names, Buffer starts, Buffer named, Buffer own_places,
                         Buffer behind, Buffer places);
 int64_t cdc_count_characters(Buffer source, Buffer cells, int32_t behind, Buffer characters, Buffer replaced);
-int64_t cdc_pick_present(Buffer cells, Buffer picked, Buffer held, Buffer present);
+int64_t cdc_look(Buffer source, Buffer offsets, Buffer numbers, Buffer marks, Buffer starts, Buffer more, Buffer closes,
+                 Buffer looks);
 int64_t cdc_count_kinds(Buffer cells, int64_t count, Buffer totals);
 int64_t cdc_read_texts(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer places, int32_t kind,
                        int32_t precision, int32_t scale, Buffer out, Buffer valid, int64_t first);
@@ -249,7 +250,6 @@ static void look_at_column(Buffer source, Buffer cells, Buffer named) {
         if (length_of(cell) > longest) longest = length_of(cell);
     }
     cdc_count_kinds(cells, count, zeros(16, 8));
-    cdc_pick_present(cells, ROOM(uint64_t, count), ROOM(int64_t, count), room(count, 1));
     cdc_integers(source, cells, ROOM(int64_t, count));
     cdc_last_counts(source, cells, ROOM(int64_t, count));
     cdc_codes(source, cells, room(count, 1), ROOM(int64_t, 64));
@@ -302,6 +302,17 @@ static void look_at_column(Buffer source, Buffer cells, Buffer named) {
     release(mark);
 }
 
+static void look_at_messages(Buffer source, Buffer offsets, Buffer numbers) {
+    static const char names[] = "\"table\"\"before\"\"a\"";
+    int mark = holding;
+    int64_t count = COUNT_OF(numbers, int64_t);
+    Buffer marks = room(sizeof names - 1, 1), starts = ROOM(int32_t, 4), more = ROOM(int32_t, 3), closes = room(6, 1);
+    memcpy(marks.at, names, sizeof names - 1), memcpy(starts.at, (int32_t[]){0, 7, 15, 18}, 16);
+    memcpy(more.at, (int32_t[]){-1, (int32_t)draw(300), -1}, 12), memcpy(closes.at, ",\0\0\0}}", 6);
+    if (cdc_look(source, offsets, numbers, marks, starts, more, closes, ROOM(uint64_t, count)) < 0) fail("a look is refused");
+    release(mark);
+}
+
 /* One batch */
 
 static void scan_batch(const Group *group, Buffer source, Buffer offsets, ValueIndex *index) {
@@ -313,6 +324,7 @@ static void scan_batch(const Group *group, Buffer source, Buffer offsets, ValueI
         Buffer columns = {(uint8_t *)plan->columns, plan->images * 4};
         Buffer row_cells = ROOM(Buffer, plan->images), row_names = ROOM(Buffer, plan->images);
         for (int64_t i = 0; i < count; i++) ITEMS(numbers, int64_t)[i] = i;
+        look_at_messages(source, offsets, numbers);
         int64_t found = -1, capacity = (int64_t)draw((uint64_t)count + 2);
         for (; found == -1; capacity = 2 * capacity + 1) {
             int again = holding;

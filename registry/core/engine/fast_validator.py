@@ -173,7 +173,7 @@ class FastValidator:
             return [], [number for number, value in enumerate(values) if value is not None], nulls, value_columns.texts
         in_order = self._sorter.sort(values)
         decoded_batches = in_order.decoded_batches
-        tables = [pool_columns(decoded_batch, value_columns, self._plan) for decoded_batch in decoded_batches]
+        tables = pool_columns(decoded_batches, value_columns, self._plan)
         value_columns.validate(texts=texts)
         found: list[RecordGroup] = []
         alone = list(in_order.ungrouped)

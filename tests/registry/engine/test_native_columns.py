@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scanned_messages import LIBRARY, column_of, digests_of, expected_digests, kind_of, span_of
 
+from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumns
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ABSENT,
     ARRAY,
@@ -27,6 +29,7 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     TRUTH,
 )
 from cdc_contracts.registry.core.engine.native.value_index import NAMED
+from cdc_contracts.registry.core.values import FORMS, Context
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
 
@@ -113,6 +116,35 @@ def test_kinds_are_counted_and_absent_values_left_out(total):
     assert held.tolist() == [at for at, (kind, _) in enumerate(values) if kind != ABSENT]
     assert present.tolist() == [kind != ABSENT for kind, _ in values]
     assert picked.cells.tolist() == [column.cells[at] for at in held]
+
+
+@pytest.mark.parametrize("decoder", [decoder_kinds.WIDE, decoder_kinds.RAW])
+def test_distinct_values_are_told_apart_by_kind_and_token_however_many_they_are(decoder):
+    values = [(kind, str(one)) for one in range(200) for kind in (TEXT, INTEGER, TEXT)]
+    values += [
+        (NULL, "null"),
+        (ABSENT, ""),
+        (TRUTH, "true"),
+        (TEXT, "true"),
+        (ARRAY, "[1]"),
+        (TEXT, "[1]"),
+        (NULL, "null"),
+    ]
+    column = column_of(values)
+    column.decoder = decoder
+    codes, found = column.distinct
+    assert [found[code] for code in codes.tolist()] == [column._object(cell) for cell in column.cells.tolist()]
+    assert len(found) == len(set(values))
+
+
+def test_flags_are_found_behind_a_column_without_values():
+    use, columns = FormUse(FORMS["sql-time"], Context(), lenient=False), ValueColumns()
+    added = [
+        columns.add(column_of(values), decoder_kinds.TEXT, [use], full=False)
+        for values in ([(TEXT, "12:30:00")], [(ABSENT, "")], [(TEXT, "1e9:48:26")], [(TEXT, "12:30:00")])
+    ]
+    columns.validate(texts=False)
+    assert [one.chunks[use].flags is None for one in added] == [True, True, False, True]
 
 
 def test_integers_are_read_digit_by_digit():

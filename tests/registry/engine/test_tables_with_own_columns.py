@@ -28,6 +28,7 @@ from cdc_contracts.registry.core.engine.layouts.layout_parts import RowShape
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.native.native_library import native_library
 from cdc_contracts.registry.core.engine.native.scanning import Scanner
+from cdc_contracts.registry.core.engine.statistics import column_runs, written_columns
 from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.core.records.batch_sizes import BatchSize
 from cdc_contracts.registry.core.stats.tally import Tally
@@ -244,3 +245,25 @@ def test_batches_of_values_that_are_opened_first_stay_small(reference, options):
     kernel = Kernel(open_validation(CATALOGUE, reference, ReadingOptions(**options)))
     kernel._validator._sorter.known_shapes = 100
     assert kernel.batch_size == BatchSize()
+
+
+@pytest.mark.parametrize("native", SETTINGS)
+@pytest.mark.parametrize("reference", [DEBEZIUM, MAXWELL, "oms-community/default@2"])
+def test_columns_of_few_rows_are_counted_as_those_of_many(reference, native, monkeypatch):
+    """Few rows are looked through together with those of other tables, many by themselves; in no case is one lost."""
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    values = messages(reference, 3, 60)
+
+    def count(short, held):
+        for module in (column_runs, written_columns):
+            monkeypatch.setattr(module, "SHORT", short)
+        monkeypatch.setattr(column_runs, "_MOST_HELD", held)
+        kernel, total = Kernel(scope_of(reference)), Tally()
+        for begin in range(0, len(values), 60):
+            total.merge(kernel.audit(batch_of_values(values[begin : begin + 60], start=begin)))
+        return total.statistics
+
+    many = count(0, 2**17)
+    assert sum(map(len, many.writing.seen.values())) >= 3 * 12
+    for few in (count(10**6, 2**17), count(10**6, 1), count(25, 2**17)):
+        assert (few.writing, few.options, few.substitutes) == (many.writing, many.options, many.substitutes)

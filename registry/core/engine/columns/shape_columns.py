@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -12,13 +12,13 @@ from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.core.engine.columns.row_images import ColumnTable
-from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumns
+from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumns, find_unsent
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
-from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, column_of
+from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, Rows, column_of
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse, LayoutColumn, RowShape
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
 from cdc_contracts.registry.core.message.reading import Reading
-from cdc_contracts.registry.core.message.unsent_values import stand_ins_of
+from cdc_contracts.registry.core.message.unsent_values import StandIns, stand_ins_of
 from cdc_contracts.registry.core.validate.drift_rule import reads_of
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
@@ -148,15 +148,27 @@ class ShapeColumns:
         return any(reads_of(validator.meaning).joined for validator in self._validators)
 
 
-def pool_columns(decoded_batch: DecodedBatch, value_columns: ValueColumns, plan: LayoutPlan) -> ColumnTable:
-    """Add the values of every column of a batch to the value columns, and return the table of its columns."""
-    columns: ColumnTable = {}
+def pool_columns(
+    decoded_batches: Sequence[DecodedBatch], value_columns: ValueColumns, plan: LayoutPlan
+) -> list[ColumnTable]:
+    """Add the values of every column of some batches to the value columns, and return the columns of each by table."""
+    tables: list[ColumnTable] = [{} for _ in decoded_batches]
+    found = [
+        (table, rows, index, column, values, _stand_ins_of(decoded_batch, rows, plan))
+        for decoded_batch, table in zip(decoded_batches, tables, strict=True)
+        for rows in decoded_batch.rows.values()
+        for index, column, values in column_of(rows)
+    ]
+    unsent = find_unsent([(values, stand_ins) for *_, values, stand_ins in found])
+    for (table, rows, index, column, values, _), stand_ins in zip(found, unsent, strict=True):
+        table[rows.image.pointer, index] = value_columns.add(
+            values, column.decoder, column.own_uses, full=rows.image.full, stand_ins=stand_ins
+        )
+    return tables
+
+
+def _stand_ins_of(decoded_batch: DecodedBatch, rows: Rows, plan: LayoutPlan) -> StandIns | None:
+    """Return what stands for values of an image that were not sent."""
     kind = decoded_batch.shape.key[-1] if plan.by_kind else None
-    for pointer, rows in decoded_batch.rows.items():
-        source = kind if isinstance(kind, str) else None
-        stand_ins = None if plan.absent is None else stand_ins_of(plan.absent, source, pointer)
-        for index, column, values in column_of(rows):
-            columns[pointer, index] = value_columns.add(
-                values, column.decoder, column.own_uses, full=rows.image.full, stand_ins=stand_ins
-            )
-    return columns
+    source = kind if isinstance(kind, str) else None
+    return None if plan.absent is None else stand_ins_of(plan.absent, source, rows.image.pointer)

@@ -6,10 +6,10 @@ single table. Each column gets back its slice: flags per value and, if texts are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import accumulate, islice
 from operator import is_not, itemgetter
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 _IS_SENT: Final = partial(is_not, UNSET)
 _FIRST: Final = itemgetter(0)
+_SHORT: Final = 2_048
 _NULL, _MINUS, _ZERO, _NINE = b"n-09"
 
 
@@ -41,6 +42,8 @@ class _ValueColumn:
     parts: list[FormPart] = field(default_factory=list)
     length: int = 0
     flags: NDArray[np.uint8] | None = None
+    clean: frozenset[int] = frozenset()
+    """Where parts without flags begin."""
     base: int = 0
 
     def add(self, values: Sequence[Any] | ScannedPart) -> int:
@@ -93,9 +96,11 @@ class Chunk:
 
     @property
     def _read_flags(self) -> NDArray[np.uint8] | None:
-        own = None if self.value_column is None else self.value_column.flags
-        part = None if own is None else own[self.offset : self.offset + len(self.values)]
-        return part if part is not None and part.any() else None
+        column = self.value_column
+        if column is None or column.flags is None or self.offset in column.clean:
+            return None
+        part = column.flags[self.offset : self.offset + len(self.values)]
+        return part if part.any() else None
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -140,11 +145,13 @@ class ColumnValues:
 
     def chunk_of(self, use: FormUse) -> Chunk:
         """Return its chunk in a form of some version, whether the form takes any of its values or none."""
-        not_taken = frozenset(self.kinds) - use.form.wire
-        return self.chunks.get(use) or Chunk(self.values, self.held, self.total, not_taken)
+        chunk = self.chunks.get(use)
+        if chunk is None:
+            chunk = Chunk(self.values, self.held, self.total, self.kinds - use.form.wire)
+        return chunk
 
     @property
-    def kinds(self) -> Collection[str]:
+    def kinds(self) -> frozenset[str]:
         """The possible kinds of its values besides null."""
         return self.values.json_kinds
 
@@ -194,7 +201,7 @@ class ValueColumns:
             column = _open_parsed(values, decoder, full=full, structures=kept)
         if stand_ins is not None:
             column = _leave_out(column, total, stand_ins)
-        column.total, kinds = total, frozenset(column.kinds)
+        column.total, kinds = total, column.kinds
         for use in uses:
             wire = use.form.wire
             if wire.isdisjoint(kinds):
@@ -215,12 +222,33 @@ class ValueColumns:
         for value_column in asked:
             found = list(islice(every, len(value_column.parts)))
             value_column.flags = join_flags(found, value_column.parts)
+            begins = accumulate(map(len, value_column.parts), initial=0)
+            each = zip(begins, value_column.parts, found, strict=False)
+            value_column.clean = frozenset(begin for begin, part, (flags, _) in each if flags is None and len(part))
             if texts:
                 value_column.base = size
                 size += value_column.length
                 columns += [text for _, text in found if text is not None]
         if texts:
             self.texts = pa.concat_arrays(columns)
+
+
+def find_unsent(columns: Sequence[tuple[Sequence[Any], StandIns | None]]) -> Iterator[StandIns | None]:
+    """Yield what stands for values of each column that were not sent; None for one that surely has none of these.
+
+    Scanned columns of few rows are looked through together.
+    """
+    together: dict[StandIns, list[int]] = {}
+    for place, (values, stand_ins) in enumerate(columns):
+        if stand_ins is not None and isinstance(values, ScannedValues) and len(values) <= _SHORT:
+            together.setdefault(stand_ins, []).append(place)
+    without = set[int]()
+    for stand_ins, places in together.items():
+        (first, *others), ends = [columns[place][0] for place in places], [len(columns[place][0]) for place in places]
+        marks = first.join(others).may_mark(stand_ins.texts, nulls=stand_ins.nulls)  # type: ignore[attr-defined]
+        held = np.searchsorted(np.cumsum(ends), np.flatnonzero(marks), side="right")
+        without.update(np.delete(places, held).tolist())
+    yield from (None if place in without else stand_ins for place, (_, stand_ins) in enumerate(columns))
 
 
 def _leave_out(column: ColumnValues, total: int, stand_ins: StandIns) -> ColumnValues:

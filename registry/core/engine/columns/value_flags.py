@@ -63,7 +63,7 @@ def column_flags(
     flagged = [(use, flags) for use, flags in each if flags is not None]
     if column.never_null or flagged:
         value_flags += _constraint_flags(decoded_batch, rows, index, values, flagged)
-    return value_flags + _form_flags(decoded_batch, rows, index, flagged)
+    return value_flags + _form_flags(decoded_batch, rows, index, flagged) if flagged else value_flags
 
 
 def _form_flags(
@@ -164,7 +164,7 @@ def _names_records(use: FormUse) -> bool:
 
 def records_of_rows(decoded_batch: DecodedBatch, rows: Rows, flagged: Mask) -> Mask:
     """Return a mask of the records from a mask of their rows."""
-    if rows.total == len(decoded_batch) and (rows.count == 1).all():
+    if rows.one_each:
         return flagged
     marked = np.zeros(len(decoded_batch), np.bool_)
     marked[rows.record_of_row[flagged]] = True

@@ -29,10 +29,10 @@ _KIND_OF_TYPE: Final = {
     str: "text", int: "number", bytes: "number", bool: "boolean", ArrayText: "array", ObjectText: "object",
 }  # fmt: skip
 _KINDS_OF_DECODER: Final = {
-    decoder_kinds.TEXT: {"text"},
-    decoder_kinds.INT: {"number"},
-    decoder_kinds.BOOL: {"boolean"},
-    decoder_kinds.RAW: {"number"},
+    decoder_kinds.TEXT: frozenset({"text"}),
+    decoder_kinds.INT: frozenset({"number"}),
+    decoder_kinds.BOOL: frozenset({"boolean"}),
+    decoder_kinds.RAW: frozenset({"number"}),
 }
 _ESCAPED: Final = r'["\\\x00-\x1f]'
 """What a text of JSON holds only as an escape."""
@@ -45,13 +45,13 @@ class ParsedValues(ParsedColumn):
     """The values of a column, none absent, as the forms' decoders have them: null is None, numbers may be tokens."""
 
     @cached_property
-    def json_kinds(self) -> Collection[str]:
+    def json_kinds(self) -> frozenset[str]:
         """The kinds of the values besides null that the decoder takes, of a decoder of several those that they have."""
         return _KINDS_OF_DECODER.get(self.decoder) or self._kinds_held
 
     @property
-    def _kinds_held(self) -> set[str]:
-        return {_KIND_OF_TYPE.get(kind, "number") for kind in set(map(type, self)) if kind is not type(None)}
+    def _kinds_held(self) -> frozenset[str]:
+        return frozenset(_KIND_OF_TYPE.get(kind, "number") for kind in set(map(type, self)) if kind is not type(None))
 
     @cached_property
     def valued(self) -> Mask | None:
@@ -59,6 +59,11 @@ class ParsedValues(ParsedColumn):
         if all(self):  # a quick test; zeros and empty texts need the second one
             return None
         return np.fromiter(map(_IS_VALUE, self), np.bool_, len(self))
+
+    @property
+    def has_nulls(self) -> bool:
+        """Whether some value is null."""
+        return self.valued is not None
 
     def mark(self, texts: frozenset[str], *, nulls: bool) -> Mask:
         """Mark the values that are one of some texts, of structures too, and with `nulls` those that are null."""

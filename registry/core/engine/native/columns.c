@@ -176,21 +176,3 @@ int64_t cdc_count_kinds(Buffer cell_buffer, int64_t count, Buffer total_buffer) 
     }
     return count;
 }
-
-/* Picks the values that are not absent: their cells, and their indices; `present` gets a byte for each value. Returns how
- * many there are.
- */
-int64_t cdc_pick_present(Buffer cell_buffer, Buffer picked_buffer, Buffer held_buffer, Buffer present_buffer) {
-    const uint64_t *cells = ITEMS(cell_buffer, uint64_t);
-    uint64_t *picked = ITEMS(picked_buffer, uint64_t);
-    int64_t count = COUNT_OF(cell_buffer, uint64_t), *held = ITEMS(held_buffer, int64_t), total = 0;
-    uint8_t *present = present_buffer.at;
-    if (!HOLDS(picked_buffer, uint64_t, count) || !HOLDS(held_buffer, int64_t, count)) return TOO_SHORT;
-    if (!HOLDS(present_buffer, uint8_t, count)) return TOO_SHORT;
-    for (int64_t i = 0; i < count; i++) {
-        int there = kind_of(cells[i]) != ABSENT;
-        picked[total] = cells[i], held[total] = i, present[i] = (uint8_t)there;
-        total += there;
-    }
-    return total;
-}

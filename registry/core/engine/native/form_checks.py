@@ -10,6 +10,7 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
-from cdc_contracts.registry.core.engine.native.native_interface import buffers_of
+from cdc_contracts.registry.core.engine.native.native_interface import buffers_of, parts_of
 from cdc_contracts.registry.core.engine.native.scanned_columns import BOOLEANS, NAMELESS, NUMBERS, TEXTS, ScannedColumn
 from cdc_contracts.registry.core.engine.native.scanned_values import kinds_of_wire
 from cdc_contracts.registry.core.values import Context, Flag, ValueForm
@@ -132,15 +133,16 @@ def _run(checked: Sequence[tuple[ScannedColumn, Any]]) -> list[Checked]:
         return []
     columns, checks = zip(*checked, strict=True)
     library, totals = columns[0].source.library, np.empty((len(checks), 2), np.int64)
-    flags = [np.empty(len(column), np.uint8) for column in columns]
+    ends = [*accumulate(map(len, columns), initial=0)]
+    flags = np.empty(ends[-1], np.uint8)
     library.cdc_check(
         buffers_of([column.source.memory for column in columns]), buffers_of([column.cells for column in columns]),
-        (type(checks[0]) * len(checks))(*checks), buffers_of(flags), totals,
+        (type(checks[0]) * len(checks))(*checks), parts_of(flags, ends), totals,
     )  # fmt: skip
     is_open, none = library.constants["OPEN"], np.zeros(0, np.int64)
     return [
-        (own if marked else None, np.flatnonzero(own == is_open) if undecided else none)
-        for own, (undecided, marked) in zip(flags, totals.tolist(), strict=True)
+        (flags[begin:end] if marked else None, np.flatnonzero(flags[begin:end] == is_open) if undecided else none)
+        for (begin, end), (undecided, marked) in zip(pairwise(ends), totals.tolist(), strict=True)
     ]
 
 

@@ -15,7 +15,7 @@
 static const char interface[] =
     "sources " CDC_SOURCES "\n"
     "forms " FORMS(NAMED) "\n"
-    "constants " CONSTANT(TOO_SHORT) CONSTANT(OPEN) CONSTANT(NOT_KNOWN) CONSTANT(MOST_ADDED) CONSTANT(MOST_OTHERS) "\n"
+    "constants " CONSTANT(TOO_SHORT) CONSTANT(OPEN) CONSTANT(NOT_KNOWN) CONSTANT(MOST_ADDED) CONSTANT(MOST_OTHERS) CONSTANT(MOST_MARKS) "\n"
     "struct Check { " CHECK_FIELDS(FIELD) "}\n"
     "struct Block { " BLOCK_FIELDS(FIELD) "}\n"
     "struct Source { " SOURCE_FIELDS(FIELD) "}\n"

@@ -11,6 +11,8 @@
 #include "row_digests.h"
 #include "value_index.h"
 
+#define MOST_MARKS 32 /* by which messages are told apart */
+
 #define FUNCTIONS(FUNCTION) \
     FUNCTION(cdc_read_avro, const AvroProgram *, Buffer, Buffer, Buffer, int64_t, int64_t, int32_t, Buffer, Buffer, \
              Buffer, Buffer, Buffer, ValueIndex *, Buffer) \
@@ -22,7 +24,6 @@
     FUNCTION(cdc_integers, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_codes, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_count_kinds, Buffer, int64_t, Buffer) \
-    FUNCTION(cdc_pick_present, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_digest_rows, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_mark, Buffer, Buffer, uint32_t, const uint8_t *, int64_t, Buffer) \
     FUNCTION(cdc_check, Buffer, Buffer, Buffer, Buffer, Buffer) \
@@ -35,6 +36,7 @@
     FUNCTION(cdc_strip_names, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_scan, Plan *, Buffer, Buffer, Buffer, int64_t, int64_t, Buffer, int64_t, Buffer, Buffer, Buffer, \
              Buffer, Buffer, Buffer, const AvroProgram *, ValueIndex *, Buffer) \
+    FUNCTION(cdc_look, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_read_texts, Buffer, Buffer, Buffer, int64_t, Buffer, int32_t, int32_t, int32_t, Buffer, Buffer, \
              int64_t) \
     FUNCTION(cdc_place_keys, Buffer, Buffer, Buffer, Buffer, int64_t, int64_t, Buffer, Buffer, int32_t, Buffer, \

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from ctypes import c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.lazy_arrow import np, pa
@@ -22,21 +23,21 @@ class Buffer(ctypes.Structure):
     @classmethod
     def from_param(cls, given: Any) -> Buffer:
         """Return the memory of what a function is given, which has to outlive the call."""
-        if isinstance(given, Buffer):
-            return given
+        kind = type(given)
+        if kind is cls:
+            return given  # type: ignore[no-any-return]
         if given is None:
             return cls(None, 0)
-        if isinstance(given, bytes):
+        if kind is bytes:
             return cls(ctypes.cast(c_char_p(given), c_void_p), len(given))
-        if isinstance(given, _OWN_MEMORY):  # before numpy, which `--version` does without
+        if issubclass(kind, _OWN_MEMORY):  # before numpy, which `--version` does without
             return cls(ctypes.addressof(given), ctypes.sizeof(given))
-        if type(given) is np.ndarray:
+        if kind is np.ndarray:
             if not given.flags.c_contiguous:
                 raise ValueError("an array for the native part has to lie in one piece")
-            return cls(pa.py_buffer(given).address, given.nbytes)  # a quarter of the time of `given.ctypes.data`
-        if isinstance(given, pa.Buffer):
-            return cls(given.address, given.size)
-        return cls(ctypes.addressof(given), ctypes.sizeof(given))
+            memory = pa.py_buffer(given)  # a quarter of the time of `given.ctypes.data`
+            return cls(memory.address, memory.size)
+        return cls(given.address, given.size)
 
     def behind(self, size: int) -> Buffer:
         """Return what follows the first bytes."""
@@ -46,6 +47,12 @@ class Buffer(ctypes.Structure):
 def buffers_of(arrays: Sequence[Any]) -> Any:
     """Return the memory of arrays, which have to outlive the call, as an array of buffers."""
     return (Buffer * len(arrays))(*map(Buffer.from_param, arrays))
+
+
+def parts_of(array: Any, ends: Sequence[int]) -> Any:
+    """Return the memory of the parts of an array of bytes, from each end to the next, as an array of buffers."""
+    base = Buffer.from_param(array).at or 0
+    return (Buffer * (len(ends) - 1))(*[Buffer(base + begin, end - begin) for begin, end in pairwise(ends)])
 
 
 _TYPES: Final[dict[str, Any]] = {

@@ -81,6 +81,9 @@ static inline void put_literal(Scan *scan, const Node *node, uint64_t start) {
     else put(scan, node->d, node->a, make_cell(start, (uint64_t)node->c, kind));
 }
 
+/* Whether all messages of some numbers lie within the bytes of their batch. */
+int are_messages(Buffer source, Buffer offsets, Buffer numbers);
+
 int bind_index(Scan *scan);
 void free_bound(Bound *bound);
 

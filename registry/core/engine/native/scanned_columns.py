@@ -30,6 +30,7 @@ KINDS: Final = 16
 TEXTS: Final = 1 << TEXT | 1 << ESCAPED
 NUMBERS: Final = 1 << INTEGER | 1 << DECIMAL | 1 << NUMBER
 BOOLEANS: Final = 1 << TRUTH | 1 << FALSEHOOD
+_VALUES: Final = TEXTS | NUMBERS | BOOLEANS | 1 << ARRAY | 1 << OBJECT
 _KIND_BITS: Final = np.uint64(15)
 _LENGTH_AT, _LENGTH_BITS = np.uint64(4), np.uint64(0x0FFFFFFF)
 _SINGLE: Final = (decoder_kinds.TEXT, decoder_kinds.INT, decoder_kinds.TEXT_OR_INT)
@@ -158,7 +159,7 @@ class ScannedColumn(ParsedColumn):
             return self.few_distinct
         if self.decoder in _SINGLE and self.are_all(TEXTS | 1 << NULL | 1 << ABSENT):
             return self._distinct_texts()
-        return super().distinct
+        return self._distinct_tokens()
 
     def _distinct_texts(self) -> Coded:
         """Return the distinct values where every value is a text, null or absent."""
@@ -171,6 +172,12 @@ class ScannedColumn(ParsedColumn):
                 codes[kinds == place] = len(found)
                 found.append(first)
         return codes, found
+
+    def _distinct_tokens(self) -> Coded:
+        """Return the distinct values by their tokens, so that an object is made for each of those alone."""
+        texts = pc.fill_null(pc.dictionary_encode(self.texts(_VALUES)).indices, 0).to_numpy().astype(np.int64)
+        _, firsts, codes = np.unique(texts * KINDS + self.kinds, return_index=True, return_inverse=True)
+        return codes, [self._object(cell) for cell in self.cells[firsts].tolist()]
 
     @cached_property
     def by_kind(self) -> Coded:
@@ -279,12 +286,11 @@ class ScannedColumn(ParsedColumn):
 
     def pick_present(self) -> tuple[Self, NDArray[np.int64], NDArray[np.bool_]]:
         """Return the values that are not absent as a column, their indices, and a mask of all values."""
-        total = len(self)
-        cells, held, present = np.empty(total, np.uint64), np.empty(total, np.int64), np.empty(total, np.bool_)
-        count = self.source.library.cdc_pick_present(self.cells, cells, held, present)
-        picked = self._of(cells[:count])
+        present = self.kinds != ABSENT
+        held = np.flatnonzero(present)
+        picked = self.select(held)
         picked.totals = [0 if kind == ABSENT else found for kind, found in enumerate(self.totals)]
-        return picked, held[:count], present
+        return picked, held, present
 
     def token(self, cell: int) -> bytes:
         """Return the bytes of a value, with the quotes of a text."""

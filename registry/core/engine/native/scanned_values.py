@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -40,30 +40,53 @@ def kinds_of_wire(wire: frozenset[str]) -> int:
     return sum(bits for kind, bits in _KINDS.items() if kind in wire)
 
 
+@lru_cache(maxsize=256)
+def _kinds_of(held: int) -> frozenset[str]:
+    """Return the kinds of values besides null that are among some, a bit each."""
+    return frozenset(kind for kind, bits in _KINDS.items() if held & bits)
+
+
 class ScannedValues(ScannedColumn, ParsedValues):
     """The values of a scanned column; what is asked of all of them makes no objects."""
 
     @property
-    def _kinds_held(self) -> set[str]:
-        return {kind for kind, bits in _KINDS.items() if self.holds(bits)}
+    def _kinds_held(self) -> frozenset[str]:
+        return _kinds_of(self.held)
 
     @cached_property
     def valued(self) -> Mask | None:
         return self.kinds != NULL if self.holds(1 << NULL) else None
+
+    @property
+    def has_nulls(self) -> bool:
+        return self.holds(1 << NULL)
 
     def mark(self, texts: frozenset[str], *, nulls: bool) -> Mask:
         if any("\0" in text for text in texts):
             return ParsedValues.mark(self, texts, nulls=nulls)
         if not self.holds(TEXTS | STRUCTURES | nulls << NULL):
             return np.zeros(len(self), np.bool_)
-        marks, library = np.empty(len(self), np.uint8), self.source.library
-        named = b"".join(text.encode() + b"\0" for text in texts)
-        is_open = library.cdc_mark(self.source.memory, self.cells, nulls << NULL, named, len(named), marks)
+        marks = self._read_marks(texts, nulls=nulls)
         marked: Mask = marks == 1
-        if is_open or (texts and self.holds(STRUCTURES)):
-            spelt = (marks == library.constants["OPEN"]) | (self.kinds == ARRAY) | (self.kinds == OBJECT)
+        spelt = marks > 1
+        if spelt.any():
             marked[spelt] = ParsedValues.mark(self.select(np.flatnonzero(spelt)), texts, nulls=False)
         return marked
+
+    def may_mark(self, texts: frozenset[str], *, nulls: bool) -> Mask:
+        """Mark the values that `mark` may mark, without opening any."""
+        if any("\0" in text for text in texts):
+            return np.ones(len(self), np.bool_)
+        return self._read_marks(texts, nulls=nulls) > 0
+
+    def _read_marks(self, texts: frozenset[str], *, nulls: bool) -> NDArray[np.uint8]:
+        """Return 1 for each value that is marked, and more for one that has to be opened first."""
+        marks, library = np.empty(len(self), np.uint8), self.source.library
+        named = b"".join(text.encode() + b"\0" for text in texts)
+        library.cdc_mark(self.source.memory, self.cells, nulls << NULL, named, len(named), marks)
+        if texts and self.holds(STRUCTURES):
+            marks[(self.kinds == ARRAY) | (self.kinds == OBJECT)] = library.constants["OPEN"]
+        return marks
 
     def flag_kinds(self, kinds: Collection[str]) -> NDArray[np.uint8]:
         codes = np.zeros(KINDS, np.uint8)
@@ -105,6 +128,13 @@ class ScannedValues(ScannedColumn, ParsedValues):
     @cached_property
     def open_wide(self) -> Callable[[bytes], Any]:
         return decoder_kinds.open_value
+
+
+def stack_valued(columns: Sequence[Any], places: NDArray[np.int64]) -> Mask:
+    """Return by scanned column and by place in it whether the value is other than null; none may be absent."""
+    kinds = np.stack([column.cells for column in columns])[:, places] & np.uint64(_KIND_BITS)
+    valued: Mask = kinds != NULL
+    return valued
 
 
 @dataclass(frozen=True, eq=False)

@@ -191,8 +191,7 @@ static int has_row_buffers(const Scan *scan, Buffer row_cells, Buffer row_names)
     return 1;
 }
 
-/* Whether all messages lie within the bytes of their batch. */
-static int are_messages(Buffer source, Buffer offset_buffer, Buffer number_buffer) {
+int are_messages(Buffer source, Buffer offset_buffer, Buffer number_buffer) {
     const int32_t *offsets = ITEMS(offset_buffer, int32_t);
     const int64_t *numbers = ITEMS(number_buffer, int64_t);
     int64_t most = COUNT_OF(offset_buffer, int32_t) - 1;

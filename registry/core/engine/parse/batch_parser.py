@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import msgspec
 import numpy as np
-import pyarrow as pa
 from msgspec import UNSET, Raw
 from numpy.typing import NDArray
 
@@ -97,11 +96,7 @@ class Parser:
 
     def guess_shapes(self, values: MessageValues, numbers: Numbers) -> tuple[dict[RowShape, Numbers], Numbers]:
         """Return the numbers of some values by the shape that they look like, and of those that look like none."""
-        guess, found = self._guess.open(), dict[RowShape | None, list[int]]()
-        for number, value in zip(numbers.tolist(), values.array.take(pa.array(numbers)).to_pylist(), strict=True):
-            found.setdefault(None if value is None else guess(value), []).append(number)
-        rest = np.array(found.pop(None, []), np.int64)
-        return {shape: np.array(alike, np.int64) for shape, alike in found.items() if shape is not None}, rest
+        return self._guess.sort(values, numbers)
 
     def _sort_alike(self, values: MessageValues, start: int, stop: int, result: Sorted) -> bool:
         """Decode a block with the single shape of the previous block; False if some value does not have this shape."""

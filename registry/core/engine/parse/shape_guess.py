@@ -8,13 +8,20 @@ from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 from msgspec import UNSET, Raw
+from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, join_pointer, split_pointer
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.layout_parts import RowShape
 from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import TYPES_FIELD, LayoutPlan
+from cdc_contracts.registry.core.engine.native.message_looks import read_looks
+from cdc_contracts.registry.core.records.message_values import MessageValues
+from cdc_contracts.registry.core.records.record_batches import split_by_code
+
+Numbers = NDArray[np.int64]
 
 MOST_SHAPES: Final = 4_096
 """Each takes up to 300 KB with its layouts and the verdicts on its records."""
@@ -68,6 +75,19 @@ class ShapeGuess:
             return latest
 
         return guess
+
+    def sort(self, values: MessageValues, numbers: Numbers) -> tuple[dict[RowShape, Numbers], Numbers]:
+        """Return the numbers of some values by the shape that each may have, and of those that look like none known.
+
+        One guess is for all values of a look.
+        """
+        looks = read_looks(values, numbers, self._marks)
+        guess, places = self.open(), dict[RowShape | None, int]()
+        firsts = numbers[np.unique(looks, return_index=True)[1]]
+        guessed = [places.setdefault(guess(value or b""), len(places)) for value in values.take(firsts)]
+        sorted_ = {place: numbers[chosen] for place, chosen in split_by_code(np.array(guessed)[looks])}
+        rest = sorted_.pop(places.pop(None, -1), np.zeros(0, np.int64))
+        return {shape: sorted_[place] for shape, place in places.items() if shape is not None}, rest
 
     def _find(self, looks: Any) -> RowShape | None:
         """Return the shape of values that look like this; where none is known, of those with any unlisted names."""

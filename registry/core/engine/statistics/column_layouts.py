@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.layouts.parsed_values import ParsedValues, token_of
 from cdc_contracts.registry.core.engine.layouts.single_values import number_by_token
+from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.core.engine.statistics.string_bytes import Texts, are_digits
 from cdc_contracts.registry.core.stats.column_writing import (
     BOOLEAN,
@@ -65,8 +66,13 @@ class WrittenColumn:
     @property
     def way_of_all(self) -> Writing | None:
         """How every row has a value of the column, where that is known without looking at the values."""
-        is_known = self.plain and self.values.present is None and self.values.valued is None
+        is_known = self.plain and self.values.present is None and not self.values.values.has_nulls
         return Writing(self.kind, PLAIN) if is_known else None
+
+    @property
+    def is_plain_or_null(self) -> bool:
+        """Whether every row has a scanned value, which is plain or null."""
+        return self.plain and self.values.present is None and isinstance(self.values.values, ScannedValues)
 
     def code(self, total: int) -> tuple[Codes, list[Writing | None]]:
         """Return how the value of each row is written, by its index among the ways, of which the first is None.

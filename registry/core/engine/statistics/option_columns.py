@@ -14,12 +14,8 @@ from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValue
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.layouts.parsed_values import NOTHING
-from cdc_contracts.registry.core.engine.statistics.written_columns import (
-    CodedColumn,
-    WrittenGroup,
-    WrittenRecords,
-    note_columns,
-)
+from cdc_contracts.registry.core.engine.statistics.column_runs import CodedColumn, WrittenPart, note_columns
+from cdc_contracts.registry.core.engine.statistics.written_columns import WrittenGroup, WrittenRecords
 from cdc_contracts.registry.core.stats.option_evidence import (
     WRITTEN,
     Allowed,
@@ -43,10 +39,12 @@ _BYTE: Final = 8
 
 def note_options(seen: OptionEvidence, records: WrittenRecords) -> None:
     """Count which values of options the columns of validated records allow."""
-    for columns, groups, rows in records.by_image(attrgetter("open")):
-        cells = records.cells_of(groups, rows)
-        if cells is not None:
-            note_columns(seen, cells, _allowed_in(groups, rows, cells.rows, columns), records.batch)
+    parts = (
+        WrittenPart(cells, _allowed_in(groups, rows, cells.rows, columns))
+        for columns, groups, rows in records.by_image(attrgetter("open"))
+        if (cells := records.cells_of(groups, rows)) is not None
+    )
+    note_columns(seen, parts, records.batch)
 
 
 def _allowed_in(

@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
 from cdc_contracts.registry.core.engine.layouts.single_values import number_by_token
-from cdc_contracts.registry.core.engine.statistics.written_columns import (
-    CodedColumn,
-    WrittenGroup,
-    WrittenRecords,
-    note_columns,
-)
+from cdc_contracts.registry.core.engine.statistics.column_runs import CodedColumn, WrittenPart, note_columns
+from cdc_contracts.registry.core.engine.statistics.written_columns import WrittenGroup, WrittenRecords
 from cdc_contracts.registry.core.stats.substitute_evidence import (
     Substitute,
     SubstituteColumn,
@@ -30,12 +26,15 @@ Numbers = NDArray[np.int64]
 
 def note_substitutes(seen: SubstituteEvidence, records: WrittenRecords) -> None:
     """Count the substitutes in the columns of validated records."""
+    note_columns(seen, _parts_of(records), records.batch)
+
+
+def _parts_of(records: WrittenRecords) -> Iterator[WrittenPart[Substitute]]:
     for columns, groups, rows in records.by_image(attrgetter("substitutes")):
         marked = [*_marked_in(groups, rows, {column.name: column for column in columns})]
         cells = records.cells_of(groups, rows) if marked else None
         if cells is not None:
-            coded = [_code(column, values, flags, cells.rows) for column, values, flags in marked]
-            note_columns(seen, cells, coded, records.batch)
+            yield WrittenPart(cells, [_code(column, values, flags, cells.rows) for column, values, flags in marked])
 
 
 def _marked_in(

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import pairwise
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,30 +17,35 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.engine.group.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
+from cdc_contracts.registry.core.engine.native.scanned_values import stack_valued
 from cdc_contracts.registry.core.engine.statistics.column_layouts import (
     CODE_OF_PLAIN,
-    Codes,
     WrittenColumn,
     find_layouts,
 )
+from cdc_contracts.registry.core.engine.statistics.column_runs import (
+    SHORT,
+    Cells,
+    CodedColumn,
+    WrittenPart,
+    ends_of,
+    note_columns,
+    runs_of,
+    stretch_of_rows,
+)
 from cdc_contracts.registry.core.records.record_batches import Batch
-from cdc_contracts.registry.core.stats.column_ways import ColumnWays, JoinedStretches, RowWays, WrittenTable
+from cdc_contracts.registry.core.stats.column_ways import JoinedStretches, RowWays, WrittenTable
 from cdc_contracts.registry.core.stats.column_writing import TEXT, ColumnWriting, Writing
-from cdc_contracts.registry.core.stats.position_sequences import Point, Stretch
+from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.stats.record_facts import Facts, WrittenRows, written_table
 
 Numbers = NDArray[np.int64]
-Way = TypeVar("Way")
 Part = TypeVar("Part", bound=Hashable)
 
 _FEW: Final = 8
 """Rows of each table up to which whole rows are noted at once."""
 _FEW_TABLES: Final = 64
-_FEW_STRETCHES: Final = 64
-"""Ways in all cells up to which each is looked for by itself."""
 _MOST_KNOWN: Final = 4096
-_MOST_KEYS: Final = 4
-"""Keys for each row up to which there is an entry for every key."""
 
 
 class WrittenGroup(NamedTuple):
@@ -51,33 +54,6 @@ class WrittenGroup(NamedTuple):
     record_group: RecordGroup
     facts: Facts
     tables: Tables
-
-
-class CodedColumn(NamedTuple, Generic[Way]):
-    """How each row has a value of a column, by its index among the ways; None if it has none."""
-
-    name: str
-    codes: Codes
-    ways: list[Way | None]
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Rows by table, partition and kind of record, and in order of their offsets.
-
-    Of each row the index and the number of its record, and its cell; of each cell its table and its facts.
-    """
-
-    rows: Numbers
-    numbers: Numbers
-    of_row: Numbers
-    tables: list[WrittenTable]
-    facts: list[Facts]
-
-    @cached_property
-    def begins(self) -> list[int]:
-        """Where the rows of each cell begin, and where the last end."""
-        return [*np.flatnonzero(np.diff(self.of_row, prepend=-1)).tolist(), len(self.of_row)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,16 +93,31 @@ def note_writing(seen: ColumnWriting, records: WrittenRecords) -> None:
         if (cells := records.cells_of(groups, rows)) is not None
     ]
     find_layouts([column for *_, columns in opened for column in columns])
+    note_columns(seen, _parts_of(seen, opened, records.batch), records.batch)
+
+
+def _parts_of(
+    seen: ColumnWriting, opened: Iterable[tuple[RecordGroup, Rows, Cells, list[WrittenColumn]]], batch: Batch
+) -> Iterator[WrittenPart[Writing]]:
+    """Yield the columns of tables of many rows; few rows of each are noted at once."""
     for record_group, rows, cells, columns in opened:
-        note = note_columns if len(cells.rows) > _FEW * len(cells.tables) else _note_rows
-        known, alike, others = record_group.cached_verdict.plain, list[tuple[str, Writing]](), list[WrittenColumn]()
+        known, alike = record_group.cached_verdict.plain, list[tuple[str, Writing]]()
+        others, masked = list[WrittenColumn](), list[WrittenColumn]()
+        whole = len(cells.rows) <= _FEW * len(cells.tables)
         for column in columns:
-            if (way := column.way_of_all) is None:
-                others.append(column)
-            else:
+            if (way := column.way_of_all) is not None:
                 alike.append((column.name, way))
+            elif column.is_plain_or_null and not whole and len(cells.rows) <= SHORT and len(cells.tables) <= _FEW:
+                masked.append(column)
+            else:
+                others.append(column)
         coded = (_code_column(column, rows, cells, known) for column in others)
-        note(seen, cells, coded, records.batch, alike)
+        if whole:
+            _note_rows(seen, cells, coded, batch, alike)
+        else:
+            named = [(column.name, Writing(column.kind)) for column in masked]
+            there = stack_valued([column.values.values for column in masked], cells.rows) if masked else None
+            yield WrittenPart(cells, coded, alike, named, there)
 
 
 def _cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> Cells | None:
@@ -203,31 +194,6 @@ def _code_column(
     return CodedColumn(column.name, codes, ways)
 
 
-def note_columns(
-    seen: ColumnWays[Way], cells: Cells, columns: Iterable[CodedColumn[Way]], batch: Batch,
-    alike: Sequence[tuple[str, Way]] = (),
-) -> None:  # fmt: skip
-    """Count the values of records of each table, a column at a time; `codes` has the rows of the cells in order.
-
-    All rows are `alike` in some columns.
-    """
-    every, joined = _stretches_of(cells, cells.of_row, 1, batch), JoinedStretches()
-    for cell, stretch in every if alike else ():
-        seen.add_ways(cells.tables[cell], alike, stretch, joined)
-    for column in columns:
-        ways = len(column.ways)
-        if (column.codes == column.codes[0]).all():
-            stretches = [(cell * ways + int(column.codes[0]), stretch) for cell, stretch in every]
-        elif len(cells.tables) * ways <= _FEW_STRETCHES:
-            stretches = _few_stretches_of(cells, column, batch)
-        else:
-            stretches = _stretches_of(cells, cells.of_row * ways + column.codes, ways, batch)
-        for key, stretch in stretches:
-            writing = column.ways[key % ways]
-            if writing is not None:
-                seen.add(cells.tables[key // ways], column.name, writing, stretch, joined)
-
-
 def _note_rows(
     seen: ColumnWriting, cells: Cells, columns: Iterable[CodedColumn[Writing]], batch: Batch,
     alike: Sequence[tuple[str, Writing]],
@@ -239,66 +205,20 @@ def _note_rows(
         if (column.codes != column.codes[0]).any():
             distinct, combined = np.unique(combined * len(column.ways) + column.codes, return_inverse=True)
             total = len(distinct)
-    firsts, _ = _ends_of(combined, total)
+    firsts, _ = ends_of(combined, total)
     each = [[(column.name, column.ways[code]) for code in column.codes[firsts].tolist()] for column in listed]
     rows = zip(*each, strict=True) if each else [()] * bool(alike)
     ways, joined = [RowWays((*alike, *columns)) for columns in rows], JoinedStretches()
-    for key, stretch in _stretches_of(cells, cells.of_row * total + combined, total, batch) if ways else ():
-        seen.add_rows(cells.tables[key // total], ways[key % total], stretch, joined)
-
-
-def _few_stretches_of(cells: Cells, column: CodedColumn[Way], batch: Batch) -> list[tuple[int, Stretch]]:
-    """Return the rows of each cell and way as a stretch, by the number of the cell times the ways, plus the way.
-
-    A pass over the codes of a cell for each way takes less than an entry for every row, if there are few of both.
-    """
-    found: list[tuple[int, int, int, int]] = []
-    for cell, (begin, end) in enumerate(pairwise(cells.begins)):
-        codes = column.codes[begin:end]
-        for way, writing in enumerate(column.ways):
-            if writing is None:
-                continue
-            mine = codes == way
-            if total := int(np.count_nonzero(mine)):
-                last = end - 1 - int(mine[::-1].argmax())
-                found.append((cell * len(column.ways) + way, total, begin + int(mine.argmax()), last))
-    keys, totals, *ends = zip(*found, strict=True) if found else ((), (), (), ())
-    points = (batch.points(cells.numbers[list(places)]) for places in ends)
-    each = zip(keys, totals, *points, strict=True)
-    return [(key, _stretch_of(cells.facts[key // len(column.ways)], total, *two)) for key, total, *two in each]
-
-
-def _stretches_of(cells: Cells, keys: Numbers, parts: int, batch: Batch) -> list[tuple[int, Stretch]]:
-    """Return the rows of each key as a stretch; a key is the number of a cell times `parts`, and less than that."""
-    held, most = None, int(keys.max()) + 1
-    if most > _MOST_KEYS * len(keys):
-        held, keys = np.unique(keys, return_inverse=True)
-        most = len(held)
-    firsts, lasts = _ends_of(keys, most)
-    totals = np.bincount(keys, minlength=most)
-    there = np.flatnonzero(totals)
-    names = (there if held is None else held).tolist()
-    points = batch.points(cells.numbers[firsts[there]]), batch.points(cells.numbers[lasts[there]])
-    stretches = []
-    for key, total, first, last in zip(names, totals[there].tolist(), *points, strict=True):
-        stretches.append((key, _stretch_of(cells.facts[key // parts], total, first, last)))
-    return stretches
-
-
-def _stretch_of(facts: Facts, total: int, first: Point, last: Point) -> Stretch:
-    ops = {facts.code: total} if facts.code is not None else {}
-    return Stretch(total, first, last, {facts.contract: total}, ops)
-
-
-def _ends_of(keys: Numbers, most: int) -> tuple[Numbers, Numbers]:
-    """Return where each key stands first and last."""
-    firsts, lasts, places = np.zeros(most, np.int64), np.zeros(most, np.int64), np.arange(len(keys))
-    firsts[keys[::-1]] = places[::-1]
-    lasts[keys] = places
-    return firsts, lasts
+    if not ways:
+        return
+    runs = runs_of(cells.of_row * total + combined)
+    ends = (batch.points(cells.numbers[places]) for places in (runs.firsts, runs.lasts))
+    for key, count, *two in zip(runs.keys.tolist(), runs.totals.tolist(), *ends, strict=True):
+        cell, way = divmod(key, total)
+        seen.add_rows(cells.tables[cell], ways[way], stretch_of_rows(cells.facts[cell], count, *two), joined)
 
 
 def stretch_of(facts: Facts, batch: Batch, number: int) -> Stretch:
     """Return one record as a stretch."""
     (point,) = batch.points(np.array([number]))
-    return _stretch_of(facts, 1, point, point)
+    return stretch_of_rows(facts, 1, point, point)
