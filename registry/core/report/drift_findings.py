@@ -48,6 +48,7 @@ from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.unlisted_tables import NEAREST
 from cdc_contracts.registry.core.stats.version_runs import Run
 from cdc_contracts.registry.core.validate.disclosure import known_members
+from cdc_contracts.registry.core.validate.drift_rule import CROSS_FIELD, drift_rules
 from cdc_contracts.registry.core.validate.redaction import CUT, cut_text, redact_message, redact_statement
 from cdc_contracts.registry.core.validate.verdicts import AMBIGUOUS, LEFT_OPEN
 
@@ -322,6 +323,8 @@ def _action(context: FindingContext, key: FindingKey, finding: FindingTally, ver
             "`audit --write-versions versions.yaml` writes which value of the option holds where, and "
             "`decode --versions versions.yaml` reads each part by its own."
         )
+    if key.name == CROSS_FIELD:
+        return drift_rules()[key.rule.partition(".")[2]].action
     if key.name != AMBIGUOUS:
         return _ACTIONS.get(key.rule) or CLASSES[key.name].action
     if key.rule == LEFT_OPEN:

@@ -52,7 +52,8 @@ RULE = DriftRule(
     name=IMAGE_PRESENT, severity=ERROR,
     says="The images that an op requires hold the same number of rows; all others are null or absent.",
     action="Check for a filter between product and topic, or another version of the product: the row may be in "
-    "another image.",
+    "another image. Null behind a schema may be a deletion: --parameter null_values=deletion reads it, if the contract "
+    "has such deletions.",
     good='an UPDATE with a row in "data" and in "old"', bad='an UPDATE with "old": null',
     check=check, without_rows=True, exercised_by=lambda reading: reading.holds_rows, breaks=breaks, places=places,
     listed_at=1,
