@@ -76,3 +76,19 @@ def test_rows_with_members_beside_them_are_read_alike_by_both_paths(native, valu
         patched.setenv("CDC_CONTRACTS_NATIVE", native)
         validation = open_validation(shipped_catalogue(), FLATTENED, ReadingOptions(table="orders"))
         assert unlike_columns(validation, values * repeats) == []
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize("empty", [None, {}, {"id": None}, {"__table": None}, {"__table": "lines"}])
+@pytest.mark.parametrize("turns", [1, -1])
+def test_what_a_row_of_one_table_says_is_not_said_of_a_row_beside_the_same_block(native, empty, turns, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    fields = [{"type": kind, "optional": True, "field": name} for name, (kind, _) in (COLUMNS | MEMBERS).items()]
+    row = {name: value for name, (_, value) in (COLUMNS | MEMBERS).items()}
+    values = [
+        json.dumps({"schema": {"type": "struct", "fields": fields}, "payload": payload}).encode()
+        for payload in (row, empty)[::turns]
+    ]
+    validation = open_validation(shipped_catalogue(), FLATTENED, ReadingOptions(table="named"))
+
+    assert unlike_columns(validation, values * 40) == []
