@@ -37,7 +37,7 @@ SOURCES = (
     "aborting.c",
     "scanner.c",
     "placing.c",
-    "looks.c",
+    "fingerprints.c",
     "plans.c",
     "forms.c",
     "canonical.c",

@@ -35,7 +35,7 @@ int64_t cdc_last_counts(Buffer source, Buffer cells, Buffer numbers);
 int64_t cdc_strip_names(Buffer source, Buffer cells, Buffer names, Buffer starts, Buffer named, Buffer own_places,
                         Buffer behind, Buffer places);
 int64_t cdc_count_characters(Buffer source, Buffer cells, int32_t behind, Buffer characters, Buffer replaced);
-int64_t cdc_look(Buffer source, Buffer offsets, Buffer numbers, Buffer marks, Buffer starts, Buffer more, Buffer closes,
+int64_t cdc_fingerprint(Buffer source, Buffer offsets, Buffer numbers, Buffer marks, Buffer starts, Buffer more, Buffer closes,
                  Buffer looks);
 int64_t cdc_count_kinds(Buffer cells, int64_t count, Buffer totals);
 int64_t cdc_read_texts(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer places, int32_t kind,
@@ -309,7 +309,7 @@ static void look_at_messages(Buffer source, Buffer offsets, Buffer numbers) {
     Buffer marks = room(sizeof names - 1, 1), starts = ROOM(int32_t, 4), more = ROOM(int32_t, 3), closes = room(6, 1);
     memcpy(marks.at, names, sizeof names - 1), memcpy(starts.at, (int32_t[]){0, 7, 15, 18}, 16);
     memcpy(more.at, (int32_t[]){-1, (int32_t)draw(300), -1}, 12), memcpy(closes.at, ",\0\0\0}}", 6);
-    if (cdc_look(source, offsets, numbers, marks, starts, more, closes, ROOM(uint64_t, count)) < 0) fail("a look is refused");
+    if (cdc_fingerprint(source, offsets, numbers, marks, starts, more, closes, ROOM(uint64_t, count)) < 0) fail("a look is refused");
     release(mark);
 }
 

@@ -27,7 +27,7 @@ from cdc_contracts.registry.core.engine.group.opened_batches import open_wrapped
 from cdc_contracts.registry.core.engine.write.decoded_rows import DecodedRows
 from cdc_contracts.registry.core.engine.write.output_writers import decode_rows, write_control, write_quarantine
 from cdc_contracts.registry.core.engine.write.row_columns import observe_columns
-from cdc_contracts.registry.core.records.batch_sizes import APART, SIZE_OF_FEW, BatchSize, gather
+from cdc_contracts.registry.core.records.batch_sizes import NOT_JOINED, SIZE_OF_FEW, BatchSize, gather
 from cdc_contracts.registry.core.records.record_batches import Batch, cut
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.stats.row_changes import HIGHEST
@@ -99,7 +99,7 @@ class Kernel:
         Without `joined` each stays by itself, as where every slice of a sample is counted.
         """
         with put_off_collection():
-            for number, records in enumerate(gather(batches, lambda: self.batch_size if joined else APART), 1):
+            for number, records in enumerate(gather(batches, lambda: self.batch_size if joined else NOT_JOINED), 1):
                 yield records
                 if number % _COLLECT_EVERY == 0:
                     gc.collect()

@@ -15,7 +15,7 @@ from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_m
 from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.common.pointers import follow, split_pointer
 from cdc_contracts.registry.core.contract.envelope_model import KeyPlace
-from cdc_contracts.registry.core.message.primary_keys import BLOCK, PAYLOAD, columns_at, read_key_columns
+from cdc_contracts.registry.core.message.primary_keys import BLOCK, columns_at, read_key_columns
 
 _BLANK: Final = " \t\r\n"
 _ALONE: Final = rf"\A[{_BLANK}]*null[{_BLANK}]*\z"
@@ -50,11 +50,11 @@ class NullValues:
             message = parse_message(value)
         except Unreadable:
             return False
-        return message.keys() == BLOCK and message[PAYLOAD[1:]] is None
+        return message.keys() == BLOCK and message["payload"] is None
 
     def text_of(self, value: bytes | None, key: bytes | None) -> bytes | None:
-        """Return the message that a null value stands for; any other value, or one whose key names no row, as it is."""
-        if key is None or not self.is_null(value) or not read_key_columns(key, self.key_place):
+        """Return the message that a null value stands for; the value as it is if its key names no row."""
+        if key is None or not read_key_columns(key, self.key_place):
             return value
         message: dict[str, Any] = parse_message(key)
         at = columns_at(message, self.key_place.at)

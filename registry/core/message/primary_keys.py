@@ -13,7 +13,7 @@ from cdc_contracts.registry.core.contract.envelope_model import KeyPlace, Place
 from cdc_contracts.registry.core.values import Number
 
 _BLANK: Final = b" \t\r\n"
-PAYLOAD: Final = "/payload"
+_PAYLOAD: Final = "/payload"
 BLOCK: Final = frozenset({"schema", "payload"})
 """The members of a key or a value that a converter writes beside its schema."""
 
@@ -72,8 +72,8 @@ def columns_at(message: dict[str, Any], at: str) -> str:
     beside those that should be its payload.
     """
     if not at and _has_block(message):
-        return PAYLOAD
-    return "" if at == PAYLOAD and message.keys().isdisjoint(BLOCK) else at
+        return _PAYLOAD
+    return "" if at == _PAYLOAD and message.keys().isdisjoint(BLOCK) else at
 
 
 def _has_block(message: dict[str, Any]) -> bool:

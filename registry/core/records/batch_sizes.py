@@ -44,7 +44,7 @@ class BatchSize:
 
 
 SIZE_OF_FEW: Final = BatchSize()
-APART: Final = BatchSize(rows=0)
+NOT_JOINED: Final = BatchSize(rows=0)
 """The size to which no batch is joined."""
 
 

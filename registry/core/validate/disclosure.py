@@ -122,8 +122,8 @@ def disclosure_of(version: Version) -> Disclosure:
 
 def _is_in_row(path: Path, rows: Mapping[Path, frozenset[str]]) -> bool:
     """Return whether a place is an image, or a column of one, given the members of each that are no columns."""
-    above = [depth for depth in range(1, len(path) + 1) if path[:depth] in rows]
-    return any(path[depth : depth + 1] == () or path[depth] not in rows[path[:depth]] for depth in above)
+    above = [depth for depth in range(1, len(path)) if path[:depth] in rows]
+    return path in rows or any(path[depth] not in rows[path[:depth]] for depth in above)
 
 
 def known_members(version: Version) -> frozenset[Path]:

@@ -202,7 +202,7 @@ CALLS = {
     "cdc_strip_names": (DATA, CELLS, b"a b ", np.array([0, 2, 4], np.int32), of(3, np.uint8), of(256, np.uint8),
                         of(3, np.uint64), of(3, np.uint8)),
     "cdc_count_characters": (DATA, CELLS, 0, of(3, np.int32), of(3, np.uint8)),
-    "cdc_look": (b'{"a":1}', np.array([0, 7], np.int32), np.array([0]), b'"a"', np.array([0, 3], np.int32),
+    "cdc_fingerprint": (b'{"a":1}', np.array([0, 7], np.int32), np.array([0]), b'"a"', np.array([0, 3], np.int32),
                  np.array([2], np.int32), b"}}", of(1, np.uint64)),
     "cdc_count_kinds": (CELLS, 3, of(16, np.int64)),
     "cdc_read_base64": (np.array([0, 4, 8], np.int32), b"AAAAAAAA", b"\xff", 0, np.array([0, 1]), 0, of(2, np.int32),
@@ -216,8 +216,8 @@ FREE = {("cdc_texts", 0), ("cdc_digest_rows", 0), ("cdc_integers", 0), ("cdc_cod
         ("cdc_strip_names", 0), ("cdc_count_characters", 0)}  # fmt: skip
 """The bytes that cells point into: the scanner wrote the cells for them."""
 COUNTING = {
-    ("cdc_look", 2),
-    ("cdc_look", 4),
+    ("cdc_fingerprint", 2),
+    ("cdc_fingerprint", 4),
     ("cdc_digest_rows", 2),
     ("cdc_digest_rows", 4),
     ("cdc_read_base64", 4),

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from record_batches import batch_of_values
 
-from cdc_contracts.registry.core.records.batch_sizes import APART, BatchSize, gather
+from cdc_contracts.registry.core.records.batch_sizes import NOT_JOINED, BatchSize, gather
 from cdc_contracts.registry.core.records.record_batches import cut
 
 KILOBYTE = b"x" * 1024
@@ -107,4 +107,4 @@ def test_a_batch_is_cut_by_bytes():
 
 
 def test_batches_that_have_to_stay_apart_are_not_joined():
-    assert gathered(batches_of([1, 1, 0, 30_000, 1]), APART) == [1, 1, 0, 30_000, 1]
+    assert gathered(batches_of([1, 1, 0, 30_000, 1]), NOT_JOINED) == [1, 1, 0, 30_000, 1]

@@ -30,7 +30,8 @@ from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
 
 _IS_SENT: Final = partial(is_not, UNSET)
 _FIRST: Final = itemgetter(0)
-_SHORT: Final = 2_048
+SHORT: Final = 2_048
+"""Rows up to which columns are looked through together."""
 _NULL, _MINUS, _ZERO, _NINE = b"n-09"
 
 
@@ -240,7 +241,7 @@ def find_unsent(columns: Sequence[tuple[Sequence[Any], StandIns | None]]) -> Ite
     """
     together: dict[StandIns, list[int]] = {}
     for place, (values, stand_ins) in enumerate(columns):
-        if stand_ins is not None and isinstance(values, ScannedValues) and len(values) <= _SHORT:
+        if stand_ins is not None and isinstance(values, ScannedValues) and len(values) <= SHORT:
             together.setdefault(stand_ins, []).append(place)
     without = set[int]()
     for stand_ins, places in together.items():

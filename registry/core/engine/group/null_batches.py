@@ -20,5 +20,5 @@ def open_null_values(batch: Batch, null_values: NullValues) -> Batch:
         return batch
     places = pa.array(numbers)
     pairs = zip(values.take(places).to_pylist(), batch.keys.take(places).to_pylist(), strict=True)
-    told = pa.array([null_values.text_of(value, key) for value, key in pairs], pa.binary())
-    return batch.with_texts(MessageValues(pc.replace_with_mask(values, is_null, told)))
+    told = [null_values.text_of(value, key) if null_values.is_null(value) else value for value, key in pairs]
+    return batch.with_texts(MessageValues(pc.replace_with_mask(values, is_null, pa.array(told, pa.binary()))))

@@ -100,7 +100,7 @@ class Image:
     op_at: str
     whole_for: frozenset[str]
     named: frozenset[str]
-    beside: tuple[Part, ...] = ()
+    beside: tuple[Part, ...]
 
     @cached_property
     def places(self) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -62,7 +61,7 @@ class ImagePlan(NamedTuple):
     completed_from: frozenset[str]
     whole_for: frozenset[str]
     named: frozenset[str]
-    beside: Mapping[str, Any] = MappingProxyType({})
+    beside: Mapping[str, Any]
 
 
 class TypePlan(NamedTuple):
@@ -154,12 +153,12 @@ class LayoutPlan:
                 kind = row | msgspec.UnsetType | None
                 parts.append(self._image(pointer, columns, below[:-1], loose=loose))
             elif image is not None:
-                full = not loose and not image.partial
+                part = self._image(pointer, columns, (), loose=loose)
                 row = _row_struct(
-                    tuple((column.name, column.decoder) for column in columns), self.types.within, required=full
+                    tuple((column.name, column.decoder) for column in columns), self.types.within, required=part.full
                 )
                 kind = (row if self.one_row else list[row]) | msgspec.UnsetType | None  # type: ignore[valid-type]
-                parts.append(self._image(pointer, columns, (), loose=loose))
+                parts.append(part)
             elif schema is not None and "properties" in schema and pointer not in widened:
                 below, struct = self._nested(pointer, schema["properties"], columns, extras, widened, loose=loose)
                 kind = struct | msgspec.UnsetType | None
@@ -171,10 +170,10 @@ class LayoutPlan:
             fields.append((f"f{len(fields)}", kind, UNSET))
         renamed = {f"f{index}": name for index, name in enumerate(names)}
         if at in self.images:  # the columns of the row are next to the other members
-            full = not loose and not self.images[at].partial
-            fields += _column_fields([column.decoder for column in columns], required=full)
+            own = self._image(at, columns, (), loose=loose)
+            fields += _column_fields([column.decoder for column in columns], required=own.full)
             renamed |= {f"c{index}": column.name for index, column in enumerate(columns)}
-            parts.append(self._image(at, columns, (), loose=loose))
+            parts.append(own)
         struct = msgspec.defstruct(
             "Message", fields, rename=renamed.__getitem__, forbid_unknown_fields=True, gc=False, kw_only=True
         )

@@ -11,7 +11,7 @@
 #include "row_digests.h"
 #include "value_index.h"
 
-#define MOST_MARKS 32 /* by which messages are told apart */
+#define MOST_MARKS 32 /* names whose values go into a fingerprint */
 
 #define FUNCTIONS(FUNCTION) \
     FUNCTION(cdc_read_avro, const AvroProgram *, Buffer, Buffer, Buffer, int64_t, int64_t, int32_t, Buffer, Buffer, \
@@ -36,7 +36,7 @@
     FUNCTION(cdc_strip_names, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_scan, Plan *, Buffer, Buffer, Buffer, int64_t, int64_t, Buffer, int64_t, Buffer, Buffer, Buffer, \
              Buffer, Buffer, Buffer, const AvroProgram *, ValueIndex *, Buffer) \
-    FUNCTION(cdc_look, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \
+    FUNCTION(cdc_fingerprint, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_read_texts, Buffer, Buffer, Buffer, int64_t, Buffer, int32_t, int32_t, int32_t, Buffer, Buffer, \
              int64_t) \
     FUNCTION(cdc_place_keys, Buffer, Buffer, Buffer, Buffer, int64_t, int64_t, Buffer, Buffer, int32_t, Buffer, \

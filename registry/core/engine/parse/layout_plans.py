@@ -48,9 +48,11 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
     if len(alike) > 1 or len({meaning.envelope.key_place for meaning in meanings} - {None}) > 1:
         return None
     images = tuple(dict.fromkeys(at for meaning in meanings for at in meaning.images.pointers()))
-    beside = {at: {meaning.images.non_column_members(at) for meaning in meanings} for at in images if at}
+    beside = {at: first.images.non_column_members(at) if at else frozenset() for at in images}
     takes_others = first.images.hold_one_row and (first.columns.types == "none" or first.columns.types.in_image is None)
-    if any(len(found) > 1 or (any(found) and not takes_others) for found in beside.values()):
+    if any(at and one.images.non_column_members(at) != beside[at] for one in meanings for at in images):
+        return None
+    if any(beside.values()) and not takes_others:
         return None
     properties: dict[str, Any] = {}
     for schema in schemas:
@@ -83,11 +85,7 @@ def make_plan(meanings: Sequence[Meaning], schemas: Sequence[Mapping[str, Any]])
                 frozenset(code for meaning in meanings for code in _codes_of_whole(meaning, at)),
                 frozenset(name for schema in schemas for name in image_properties(schema, at))
                 - non_column_members(first, at),
-                {
-                    name: members_of(properties, at).get(name, {})
-                    for found in beside.get(at, ())
-                    for name in sorted(found)
-                },
+                {name: members_of(properties, at).get(name, {}) for name in sorted(beside[at])},
             )
             for at in images
         },

@@ -17,7 +17,7 @@ from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.layout_parts import RowShape
 from cdc_contracts.registry.core.engine.layouts.listed_values import UNLISTED
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import TYPES_FIELD, LayoutPlan
-from cdc_contracts.registry.core.engine.native.message_looks import read_looks
+from cdc_contracts.registry.core.engine.native.message_fingerprints import fingerprint_messages
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.records.record_batches import split_by_code
 
@@ -79,13 +79,13 @@ class ShapeGuess:
     def sort(self, values: MessageValues, numbers: Numbers) -> tuple[dict[RowShape, Numbers], Numbers]:
         """Return the numbers of some values by the shape that each may have, and of those that look like none known.
 
-        One guess is for all values of a look.
+        One guess is for all values with the same fingerprint.
         """
-        looks = read_looks(values, numbers, self._marks)
+        fingerprints = fingerprint_messages(values, numbers, self._marks)
         guess, places = self.open(), dict[RowShape | None, int]()
-        firsts = numbers[np.unique(looks, return_index=True)[1]]
+        firsts = numbers[np.unique(fingerprints, return_index=True)[1]]
         guessed = [places.setdefault(guess(value or b""), len(places)) for value in values.take(firsts)]
-        sorted_ = {place: numbers[chosen] for place, chosen in split_by_code(np.array(guessed)[looks])}
+        sorted_ = {place: numbers[chosen] for place, chosen in split_by_code(np.array(guessed)[fingerprints])}
         rest = sorted_.pop(places.pop(None, -1), np.zeros(0, np.int64))
         return {shape: sorted_[place] for shape, place in places.items() if shape is not None}, rest
 

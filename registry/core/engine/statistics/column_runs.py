@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.core.engine.columns.value_columns import SHORT
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.column_ways import ColumnWays, JoinedStretches, WrittenTable
 from cdc_contracts.registry.core.stats.position_sequences import Point, Stretch
@@ -24,10 +25,8 @@ Codes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 Way = TypeVar("Way")
 
-SHORT: Final = 2_048
-"""Rows up to which columns are looked through together."""
 _MOST_HELD: Final = 2**17
-"""Rows of such columns at once."""
+"""Rows of short columns at once."""
 _MOST_KEYS: Final = 4
 """Keys for each row up to which there is an entry for every key."""
 _FEW_STRETCHES: Final = 64

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cdc_contracts.registry.core.engine.columns.value_columns import SHORT
 from cdc_contracts.registry.core.engine.group.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
@@ -24,7 +25,6 @@ from cdc_contracts.registry.core.engine.statistics.column_layouts import (
     find_layouts,
 )
 from cdc_contracts.registry.core.engine.statistics.column_runs import (
-    SHORT,
     Cells,
     CodedColumn,
     WrittenPart,

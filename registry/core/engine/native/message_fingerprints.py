@@ -1,4 +1,4 @@
-"""Message looks: numbers that are the same for messages that are alike in some slices of their bytes."""
+"""Message fingerprints: numbers that are the same for messages that are alike in some slices of their bytes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from cdc_contracts.registry.core.records.message_values import MessageValues
 Numbers = NDArray[np.int64]
 
 
-def read_looks(values: MessageValues, numbers: Numbers, marks: Sequence[tuple[bytes, bytes | int]]) -> Numbers:
-    """Return the look of some values, as a number from 0 on: looks are numbered in the order of their first values.
+def fingerprint_messages(
+    values: MessageValues, numbers: Numbers, marks: Sequence[tuple[bytes, bytes | int]]
+) -> Numbers:
+    """Return the fingerprint of some values, numbered from 0 on in the order of the first value of each.
 
     A slice begins with a mark, a quoted name, and ends with the first of one or two bytes that end it, or so many bytes
-    behind the mark. Values that differ may have the same look by chance: it only tells what is worth a try.
+    behind the mark. Values that differ may have the same one by chance: it only tells what is worth a try.
     """
     library, array = native_library(), values.array
     marks = marks[: library.constants["MOST_MARKS"]]
@@ -25,13 +27,13 @@ def read_looks(values: MessageValues, numbers: Numbers, marks: Sequence[tuple[by
     more = np.array([close if isinstance(close, int) else -1 for _, close in marks], np.int32)
     closes = b"".join(b"\0\0" if isinstance(close, int) else close.ljust(2, b"\0") for _, close in marks)
     _, offsets, data = array.buffers()
-    begins, looks = (
+    begins, found = (
         np.frombuffer(offsets, np.int32, len(array) + 1, 4 * array.offset),
         np.empty(len(numbers), np.uint64),
     )
     text = b"".join(text for text, _ in marks)
-    library.cdc_look(data, begins, np.ascontiguousarray(numbers), text, starts, more, closes, looks)
-    _, firsts, places = np.unique(looks, return_index=True, return_inverse=True)
+    library.cdc_fingerprint(data, begins, np.ascontiguousarray(numbers), text, starts, more, closes, found)
+    _, firsts, places = np.unique(found, return_index=True, return_inverse=True)
     ranks = np.empty(len(firsts), np.int64)
     ranks[np.argsort(firsts)] = np.arange(len(firsts))
     return ranks[places]

@@ -1,4 +1,4 @@
-/* Looks: a number for each message that is the same where some slices of its bytes are the same. */
+/* Fingerprints: a number for each message that is the same where some slices of its bytes are the same. */
 #include "interface.h"
 #include "buffers.h"
 #include "scan.h"
@@ -6,21 +6,21 @@
 /* Stands where a slice is missing, and between two. */
 #define NO_SLICE 0x9E3779B97F4A7C15ull
 
-static inline uint64_t stir(uint64_t look, uint64_t word) {
-    look = (look ^ word) * 0xBF58476D1CE4E5B9ull;
-    return look ^ look >> 29;
+static inline uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0xBF58476D1CE4E5B9ull;
+    return hash ^ hash >> 29;
 }
 
-static uint64_t add_slice(uint64_t look, const uint8_t *p, int64_t length) {
+static uint64_t add_slice(uint64_t hash, const uint8_t *p, int64_t length) {
     uint64_t word = 0;
-    look = stir(look, (uint64_t)length);
+    hash = mix(hash, (uint64_t)length);
     for (; length >= 8; p += 8, length -= 8) {
         memcpy(&word, p, 8);
-        look = stir(look, word);
+        hash = mix(hash, word);
     }
     word = 0;
     memcpy(&word, p, (size_t)length);
-    return stir(look, word);
+    return mix(hash, word);
 }
 
 /* Behind the slice that begins with a mark at `p` and has `length` bytes: so many bytes more, or, if those are less than
@@ -33,19 +33,19 @@ static const uint8_t *end_slice(const uint8_t *p, int64_t length, const uint8_t 
     return NULL;
 }
 
-/* Writes the look of each message of some numbers. Marks lie one after the other, `starts` has where each begins and the
+/* Writes the fingerprint of each message of some numbers. Marks lie one after the other, `starts` has where each begins and the
  * last ends; each begins with a quote. `more` has how many bytes behind a mark are of its slice; where it is less than 0,
  * `closes` has the one or two bytes at its end.
  */
-int64_t cdc_look(Buffer source, Buffer offset_buffer, Buffer number_buffer, Buffer mark_buffer, Buffer start_buffer,
-                 Buffer more_buffer, Buffer close_buffer, Buffer look_buffer) {
+int64_t cdc_fingerprint(Buffer source, Buffer offset_buffer, Buffer number_buffer, Buffer mark_buffer, Buffer start_buffer,
+                        Buffer more_buffer, Buffer close_buffer, Buffer print_buffer) {
     const int32_t *offsets = ITEMS(offset_buffer, int32_t), *starts = ITEMS(start_buffer, int32_t);
     const int32_t *more = ITEMS(more_buffer, int32_t);
     const int64_t *numbers = ITEMS(number_buffer, int64_t);
-    uint64_t *looks = ITEMS(look_buffer, uint64_t);
+    uint64_t *prints = ITEMS(print_buffer, uint64_t);
     int64_t count = COUNT_OF(number_buffer, int64_t), marks = COUNT_OF(start_buffer, int32_t) - 1;
     uint64_t slices[MOST_MARKS];
-    if (marks < 0 || marks > MOST_MARKS || !HOLDS(look_buffer, uint64_t, count)) return TOO_SHORT;
+    if (marks < 0 || marks > MOST_MARKS || !HOLDS(print_buffer, uint64_t, count)) return TOO_SHORT;
     if (!HOLDS(more_buffer, int32_t, marks) || !HOLDS(close_buffer, uint8_t, 2 * marks)) return TOO_SHORT;
     if (starts[0] < 0 || starts[marks] > mark_buffer.size) return TOO_SHORT;
     for (int64_t mark = 0; mark < marks; mark++)
@@ -67,8 +67,8 @@ int64_t cdc_look(Buffer source, Buffer offset_buffer, Buffer number_buffer, Buff
             }
             p++;
         }
-        looks[i] = 0;
-        for (int64_t mark = 0; mark < marks; mark++) looks[i] = stir(looks[i], slices[mark]);
+        prints[i] = 0;
+        for (int64_t mark = 0; mark < marks; mark++) prints[i] = mix(prints[i], slices[mark]);
     }
     return count;
 }
