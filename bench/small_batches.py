@@ -2,9 +2,9 @@
 
 CPU microseconds of a message in `check_batch` and `decode_batch` of the Python interface, and in one `json.loads`, for
 batches of some sizes, over a stream of inserts, updates and deletes of twelve columns. `spread` has every message of a
-batch from a partition of its own. A tree is a checkout of this repository; without one it is this. Trees take turns in
-processes of their own, so that their ratios hold on a machine whose speed drifts. The median of the rounds, and their
-range.
+batch from a partition of its own. A tree is a checkout of this repository; without one it is this. Each tree has a
+process, and they take turns of milliseconds: a machine whose speed drifts does so for all of them, and the ratio of
+neighbouring turns holds. Said are the least and the median of a tree, and the median ratio to the first tree.
 """
 
 from __future__ import annotations
@@ -22,52 +22,71 @@ from typing import Any
 
 HERE = Path(__file__).parents[1]
 DIALECTS = ("oms-community/canal@2", "debezium/json@4")
-SIZES = {10: 100, 100: 20, 1_000: 4}
-"""How many messages a batch has, and how many batches are measured of each round."""
+SIZES = {10: 20, 100: 5, 1_000: 2}
+"""How many messages a batch has, and how many batches a turn has."""
 WORKS = ("check", "decode", "check, spread", "json.loads")
-WARM = 20
-"""Batches that come first."""
+TURNS = 41
 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--rounds", type=int, default=5)
+    asked.add_argument("--turns", type=int, default=TURNS)
     asked.add_argument("--dialects", nargs="+", default=DIALECTS)
     asked.add_argument("--measure", metavar="DIALECT", help=argparse.SUPPRESS)
     asked.add_argument("trees", nargs="*", type=Path, default=[HERE], metavar="TREE")
     options = asked.parse_args()
     if options.measure:
-        json.dump(measure_batches(options.measure), sys.stdout)
+        answer_turns(options.measure)
         return
     for dialect in options.dialects:
-        found: dict[Path, list[dict[str, float]]] = {}
-        for _ in range(options.rounds):
-            for tree in options.trees:
-                found.setdefault(tree, []).append(measure_tree(tree.resolve(), dialect))
-        show(dialect, found)
+        trees = {tree: start_tree(tree.resolve(), dialect) for tree in options.trees}
+        print(f"| {dialect} |" + "".join(f" {tree.resolve().name} |" for tree in trees))
+        print("|---|" + "---|" * len(trees))
+        for size in SIZES:
+            for work in WORKS:
+                show(f"{work}, batches of {size:,}", *take_turns(list(trees.values()), work, size, options.turns))
+        for process in trees.values():
+            process.communicate()
 
 
-def show(dialect: str, found: dict[Path, list[dict[str, float]]]) -> None:
-    print(f"| {dialect} |" + "".join(f" {tree.resolve().name} |" for tree in found))
-    print("|---|" + "---|" * len(found))
-    for name in next(iter(found.values()))[0]:
-        cells = []
-        for rounds in found.values():
-            taken = [one[name] for one in rounds]
-            cells.append(f" {median(taken):.1f} ({min(taken):.1f} to {max(taken):.1f}) |")
-        print(f"| {name} |" + "".join(cells), flush=True)
+def show(name: str, first: list[float], *others: list[float]) -> None:
+    cells = [f"{min(first):.1f} ({median(first):.1f})"]
+    for taken in others:
+        ratio = median(one / other for one, other in zip(taken, first, strict=True))
+        cells.append(f"{min(taken):.1f} ({median(taken):.1f}), {ratio:.2f}")
+    print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
-def measure_tree(tree: Path, dialect: str) -> dict[str, float]:
-    """Return what a message costs in each work and batch, in a process of its own."""
+def take_turns(processes: list[subprocess.Popen[str]], work: str, size: int, turns: int) -> list[list[float]]:
+    """Return what a message cost in each turn, by process."""
+    taken: list[list[float]] = [[] for _ in processes]
+    for _ in range(turns):
+        for process, found in zip(processes, taken, strict=True):
+            print(json.dumps([work, size]), file=process.stdin, flush=True)
+            found.append(float(process.stdout.readline()))
+    return taken
+
+
+def start_tree(tree: Path, dialect: str) -> subprocess.Popen[str]:
+    """Start the process of a tree, and wait until its messages are made."""
     environment = {**os.environ, "PYTHONPATH": str(tree / ".src")}
     command = [sys.executable, str(Path(__file__).resolve()), "--measure", dialect]
-    found = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-    return dict(json.loads(found.stdout))
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    return process
 
 
-def measure_batches(dialect: str) -> dict[str, float]:
-    """Return the CPU microseconds of a message in each work, in batches of each size."""
+def answer_turns(dialect: str) -> None:
+    """Take a turn for each line of the input: a work and the size of its batches."""
+    works, values = make_works(dialect)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        work, size = json.loads(line)
+        print(_measure(works[work], values, size, SIZES[size]), flush=True)
+
+
+def make_works(dialect: str) -> tuple[dict[str, Callable[[list[bytes]], Any]], list[bytes]]:
+    """Return what is measured, by its name, and the messages it is given."""
     import cdc_contracts as cdc
     from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
     from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
@@ -80,38 +99,35 @@ def measure_batches(dialect: str) -> dict[str, float]:
     renderer = Renderer(shipped_catalogue().version(dialect), ReadingOptions(tables=tables, table="shop.orders"))
     values = list(renderer.render_all(row_stream(5, 24_000)))
     opened = cdc.contract(dialect, tables=document, table="shop.orders")
+    opened.check_batch(values[:20_000])
     works: dict[str, Callable[[list[bytes]], Any]] = {
         "check": opened.check_batch,
         "decode": opened.decode_batch,
         "check, spread": lambda batch: opened.check_batch(_spread(batch)),
         "json.loads": lambda batch: [json.loads(value) for value in batch],
     }
-    opened.check_batch(values[:20_000])
-    fresh, found = values[20_000:], {}
-    for size, total in SIZES.items():
-        for name in WORKS:
-            found[f"{name}, batches of {size:,}"] = _measure(works[name], fresh, size, total)
-    return found
+    return works, values[20_000:]
 
 
 def batch_ratios(dialect: str) -> dict[str, float]:
     """Return the time of a message in `check_batch` over that of its `json.loads`, for batches of each size."""
-    found = measure_batches(dialect)
-    return {
-        f"check {size}/loads": found[f"check, batches of {size:,}"] / found[f"json.loads, batches of {size:,}"]
-        for size in SIZES
-    }
+    works, values = make_works(dialect)
+    found = {}
+    for size, batches in SIZES.items():
+        taken = [
+            [_measure(works[work], values, size, batches) for work in ("check", "json.loads")] for _ in range(TURNS)
+        ]
+        found[f"check {size}/loads"] = median(check / loads for check, loads in taken[1:])
+    return found
 
 
-def _measure(work: Callable[[list[bytes]], Any], values: Sequence[bytes], size: int, total: int) -> float:
-    batches = [list(values[start : start + size]) for start in range(0, len(values) - size + 1, size)]
-    chosen = (batches * total)[:total]
-    for batch in (batches * WARM)[:WARM]:
-        work(batch)
+def _measure(work: Callable[[list[bytes]], Any], values: Sequence[bytes], size: int, batches: int) -> float:
+    every = [list(values[start : start + size]) for start in range(0, len(values) - size + 1, size)]
+    chosen = (every * batches)[:batches]
     began = time.process_time()
     for batch in chosen:
         work(batch)
-    return (time.process_time() - began) / (size * total) * 1e6
+    return (time.process_time() - began) / (size * batches) * 1e6
 
 
 def _spread(values: Sequence[bytes]) -> Any:
