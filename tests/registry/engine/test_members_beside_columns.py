@@ -1,6 +1,7 @@
 """Members beside the columns of an image below another member: both paths read facts of the envelope there."""
 
 import json
+import os
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from cdc_contracts.registry.core.contract.catalogue import Catalogue, shipped_ca
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
+LONG = os.environ.get("CDC_CONTRACTS_MUTATIONS", "some") != "some"
 BESIDE = {"not_columns": ["moved", "at"]}
 SOURCE = {"version": "3.5.0.Final", "connector": "mysql", "name": "s", "ts_ms": 1, "db": "shop", "table": "orders"}
 
@@ -69,7 +71,7 @@ def flattened(draw):
 
 
 @pytest.mark.parametrize("native", ["off", "eager"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=120 if LONG else 12, deadline=None)
 @given(values=st.lists(flattened(), min_size=1, max_size=12), repeats=st.sampled_from([1, 30]))
 def test_rows_with_members_beside_them_are_read_alike_by_both_paths(native, values, repeats):
     with pytest.MonkeyPatch.context() as patched:
