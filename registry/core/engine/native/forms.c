@@ -360,8 +360,43 @@ static int may_be_one_of(const uint8_t *p, const uint8_t *texts, int64_t texts_s
     return 0;
 }
 
+/* Whether some bytes stand among others. */
+static int contains(const uint8_t *p, int64_t length, const uint8_t *part, int64_t size) {
+    if (length < size) return 0;
+    const uint8_t *last = p + length - size;
+    for (; p <= last && (p = memchr(p, part[0], (size_t)(last - p + 1))) != NULL; p++)
+        if (memcmp(p, part, (size_t)size) == 0) return 1;
+    return 0;
+}
+
+static int has_blanks(const uint8_t *p, int64_t length) {
+    for (const uint8_t *end = p + length; p < end; p++)
+        if (*p <= ' ') return 1;
+    return 0;
+}
+
+/* Whether an array or object may be one of some texts, which have no blanks: it has an escape, or the first string of
+ * one. Without any string it has the bytes of one, but for blanks.
+ */
+static int may_be_structure_of(const uint8_t *p, int64_t length, const uint8_t *texts, int64_t texts_size) {
+    const uint8_t *end = texts + texts_size;
+    for (; texts < end; texts += strlen((const char *)texts) + 1) {
+        if (*p != *texts) continue;
+        if (memchr(p, '\\', (size_t)length) != NULL) return 1;
+        const uint8_t *string = (const uint8_t *)strchr((const char *)texts, '"');
+        if (string != NULL) {
+            const uint8_t *close = (const uint8_t *)strchr((const char *)string + 1, '"');
+            if (close == NULL || contains(p, length, string, close + 1 - string)) return 1;
+        } else if (memchr(p, '"', (size_t)length) == NULL) {
+            int64_t size = (int64_t)strlen((const char *)texts);
+            if (length == size ? memcmp(p, texts, (size_t)size) == 0 : has_blanks(p, length)) return 1;
+        }
+    }
+    return 0;
+}
+
 /* Marks the values that are of some kinds, a bit each, and the texts that are one of some, each with a zero byte behind
- * it; a text with an escape that may be one is OPEN. Returns how many are open.
+ * it; a text with an escape that may be one is OPEN, and an array or object that may be. Returns how many are open.
  */
 int64_t cdc_mark(Buffer source, Buffer cell_buffer, uint32_t kinds, const uint8_t *texts, int64_t texts_size,
                  Buffer mark_buffer) {
@@ -381,6 +416,8 @@ int64_t cdc_mark(Buffer source, Buffer cell_buffer, uint32_t kinds, const uint8_
         marks[i] = kinds >> kind & 1;
         if (kind == TEXT && length >= least && length <= most) marks[i] |= (uint8_t)is_one_of(p, length, texts, texts_size);
         else if (kind == ESCAPED && may_be_one_of(p, texts, texts_size)) marks[i] = OPEN, open++;
+        else if ((kind == ARRAY || kind == OBJECT) && may_be_structure_of(p, length, texts, texts_size))
+            marks[i] = OPEN, open++;
     }
     return open;
 }

@@ -84,8 +84,6 @@ class ScannedValues(ScannedColumn, ParsedValues):
         marks, library = np.empty(len(self), np.uint8), self.source.library
         named = b"".join(text.encode() + b"\0" for text in texts)
         library.cdc_mark(self.source.memory, self.cells, nulls << NULL, named, len(named), marks)
-        if texts and self.holds(STRUCTURES):
-            marks[(self.kinds == ARRAY) | (self.kinds == OBJECT)] = library.constants["OPEN"]
         return marks
 
     def flag_kinds(self, kinds: Collection[str]) -> NDArray[np.uint8]:
