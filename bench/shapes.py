@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -23,7 +23,7 @@ from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.native.native_library import describe_native
 from cdc_contracts.registry.core.generate.event_streams import ORDERS, row_stream
 from cdc_contracts.registry.core.generate.rendering import Renderer
-from cdc_contracts.registry.core.generate.source_events import SourceTable
+from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
 from cdc_contracts.registry.core.message.canonical_changes import Image
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
@@ -34,6 +34,8 @@ COLUMN = "9999999"
 AGAIN = 25
 """So often each of the twelve columns is there in a wide table."""
 DIALECTS = ["oms-community/canal@2", "debezium/json@4", "oms-community/default@2"]
+STRUCTURE = "STRUCTURE"
+"""Stands in a column for an array or object."""
 LONG, LONG_TEXT = b"LONG", "ein längerer Text, ".encode() * 50_000
 
 
@@ -41,7 +43,8 @@ LONG, LONG_TEXT = b"LONG", "ein längerer Text, ".encode() * 50_000
 class Topic:
     """How a topic differs from the standard one; `tables` 0 stands for a new one in every message.
 
-    With `fresh` every message has a column of its own, with `own` every table.
+    With `fresh` every message has a column of its own, with `own` every table. A `structure` is in place of the texts
+    of one column; dialects of values without arrays and objects have only drift there.
     """
 
     messages: int = 20_000
@@ -51,6 +54,7 @@ class Topic:
     long: bool = False
     fresh: bool = False
     own: bool = False
+    structure: bytes = b""
 
 
 TOPICS = {
@@ -66,6 +70,8 @@ TOPICS = {
     "8 tables, each with a column of its own": Topic(messages=60_000, tables=8, own=True),
     "100 tables, each with a column of its own": Topic(messages=60_000, tables=100, own=True),
     "1,000 tables, each with a column of its own": Topic(messages=60_000, tables=1_000, own=True),
+    "an array in a column": Topic(structure=b'["c%d","b"]'),
+    "an object in a column": Topic(structure=b'{"x":%d.5,"y":2.0,"srid":null}'),
 }
 
 
@@ -120,14 +126,20 @@ def run(kernel: Kernel, way: str, batch: pa.RecordBatch) -> None:
 def render(renderer: Renderer, topic: Topic) -> list[bytes]:
     """Return the messages of a topic, all of the table 0."""
     events = row_stream(5, topic.messages, table=table_of(topic))
-    if not topic.long:
-        return [*renderer.render_all(events)]
-    longer = (replace(event, before=lengthen(event.before), after=lengthen(event.after)) for event in events)
-    return [value.replace(LONG, LONG_TEXT) for value in renderer.render_all(longer)]
+    if topic.structure:
+        events = change_rows(events, lambda row: row | {"customer": STRUCTURE})
+        token = f'"{STRUCTURE}"'.encode()
+        each = enumerate(renderer.render_all(events))
+        return [value.replace(token, topic.structure % (number % 1_000)) for number, value in each]
+    if topic.long:
+        events = change_rows(events, lambda row: row | {"note": f"{row['note']}{LONG.decode()}"})
+    return [value.replace(LONG, LONG_TEXT) for value in renderer.render_all(events)]
 
 
-def lengthen(row: Image | None) -> Image | None:
-    return row and row | {"note": f"{row['note']}{LONG.decode()}"}
+def change_rows(events: Iterator[Event], change: Callable[[Image], Image]) -> Iterator[Event]:
+    for event in events:
+        before, after = (row and change(row) for row in (event.before, event.after))
+        yield replace(event, before=before, after=after)
 
 
 def table_of(topic: Topic) -> SourceTable:

@@ -1,17 +1,28 @@
 """Arrays and objects that are values of columns: one text each, however they are written in their messages."""
 
+from base64 import b64encode
+from decimal import Decimal, localcontext
+
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scanned_messages import LIBRARY, column_of
 
 from cdc_contracts.registry.core.common.json_messages import parse_message
-from cdc_contracts.registry.core.common.json_structures import ArrayText, ObjectText, as_structure
+from cdc_contracts.registry.core.common.json_structures import as_structure
+from cdc_contracts.registry.core.engine.columns.form_parts import validate_parts
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
-from cdc_contracts.registry.core.engine.layouts.decoder_kinds import open_value
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.layouts.single_values import read_value
+from cdc_contracts.registry.core.engine.native.form_checks import check_values
 from cdc_contracts.registry.core.engine.native.scanned_columns import ARRAY, OBJECT
+from cdc_contracts.registry.core.engine.native.scanned_values import STRUCTURES, ScannedPart
+from cdc_contracts.registry.core.values import FORMS, Context
+from cdc_contracts.registry.core.values.type_bounds import bound_of
 
-native = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
+pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
+
 SCALARS = ['"away"', '"\\u0061way"', '"a:b"', '"{"', '"]"', '"x y"', '""', '"é"', '"\\n"', '"\\""', "1", "-0", "1.50", "1e3",
            "true", "null", "[]", "{}"]  # fmt: skip
 NAMES = ['"a"', '"\\u0061"', '"away"', '"a:b"', '""', '"x y"']
@@ -36,27 +47,36 @@ def told(token):
     return as_structure(parse_message(f'{{"it":{token}}}'.encode())["it"])
 
 
+def column_of_structures(tokens):
+    return column_of([(ARRAY if token[0] == "[" else OBJECT, token) for token in tokens], decoder_kinds.WIDE)
+
+
+def texts_of(form, tokens, bound=None):
+    """The flags and canonical texts of values, as columns of a batch have them."""
+    use = FormUse(FORMS[form], Context(), lenient=False, bound=bound)
+    flags, texts = validate_parts([(ScannedPart(column_of_structures(tokens), STRUCTURES), use)], texts=True)[0]
+    return [0] * len(tokens) if flags is None else flags.tolist(), texts.to_pylist()
+
+
+def open_places(form, tokens, bound=None):
+    """The places of the values that the native part leaves to the reference."""
+    use = FormUse(FORMS[form], Context(), lenient=False, bound=bound)
+    return check_values([(column_of_structures(tokens), use)])[0][1].tolist()
+
+
+@pytest.mark.parametrize("form", ["json-value", "as-sent"])
 @settings(max_examples=200)
-@given(structures)
-@example('{"a":1,"a":2}')
-@example('[{"a":1,"b":{"a":3,"a":3}}]')
-@example('{"a:b":1}')
-@example('["a b"]')
-@example('["a" ]')
-@example('["\\/"]')
-@example('{"a":"' + "x" * 300 + '"}')
-def test_an_array_or_object_is_one_text_however_it_is_written(token):
-    found = open_value(token.encode())
-    assert found == told(token)
-    assert type(found) is (ArrayText if token[0] == "[" else ObjectText)
+@given(tokens=st.lists(structures, min_size=1, max_size=5))
+@example(tokens=['{"a":1,"a":2}', '[{"a":1,"b":{"a":3,"a":3}}]', '{"a:b":1}', '["a b"]', '["a" ]', '["\\/"]', "[ ]"])
+@example(tokens=["[" * level + "]" * level for level in (15, 16, 17, 18)])
+@example(tokens=["{" + ",".join(f'"{name}":0' for name in [*range(size), 0]) + "}" for size in (62, 63, 64, 65)])
+def test_an_array_or_object_is_one_text_however_it_is_written(form, tokens):
+    assert texts_of(form, tokens) == ([0] * len(tokens), [told(token) for token in tokens])
 
 
-@pytest.mark.parametrize(
-    ("token", "text"),
-    [('{"a":1,"a":2}', '{"a":2}'), ("[ 1 , 2.0 ]", "[1,2.0]"), ('["\\u00e9"]', '["é"]'), ('{"a": "x y"}', '{"a":"x y"}')],
-)  # fmt: skip
-def test_the_text_has_no_blanks_no_escapes_and_of_a_name_the_last_value(token, text):
-    assert open_value(token.encode()) == text
+def test_what_is_written_without_blanks_escapes_and_repeated_names_needs_no_parser():
+    sure = ['["x y","b:",null]', '{"x":1.0,"y":{"x":2,"y":[{"x":1},{"x":2}]}}', "[]", "{}", "[" * 16 + "]" * 16]
+    assert open_places("json-value", [*sure, '{"x":1,"x":1}', "[1, 2]", '["\\u0061"]']) == [5, 6, 7]
 
 
 STAND_INS = [
@@ -77,22 +97,72 @@ near = st.sampled_from([
 ])  # fmt: skip
 
 
-@native
 @settings(max_examples=200)
 @given(
     st.lists(st.one_of(structures, near, st.sampled_from(STAND_INS)), min_size=1, max_size=6),
     st.sets(st.sampled_from(STAND_INS)),
 )
 def test_what_stands_for_a_value_not_sent_is_found_however_it_is_written(tokens, stand_ins):
-    column = column_of([(ARRAY if token[0] == "[" else OBJECT, token) for token in tokens], decoder_kinds.WIDE)
-    wanted = [told(token) in stand_ins for token in tokens]
-    assert column.mark(frozenset(stand_ins), nulls=False).tolist() == wanted
+    column = column_of_structures(tokens)
+    wanted = np.array([told(token) in stand_ins for token in tokens])
+    assert column.mark(frozenset(stand_ins), nulls=False).tolist() == wanted.tolist()
     assert (column.may_mark(frozenset(stand_ins), nulls=False) >= wanted).all()
 
 
-@native
 def test_only_what_may_stand_for_a_value_not_sent_is_opened():
     texts = frozenset(['["away"]', "[97,119]", '{"away":"away"}'])
     tokens = ['["x y","b"]', '{"x":1.0,"y":2.0}', "[97,118]", "[97,119,0]", '[ "97" ]', "[]", "{}"]
-    column = column_of([(ARRAY if token[0] == "[" else OBJECT, token) for token in tokens], decoder_kinds.WIDE)
-    assert not column.may_mark(texts, nulls=False).any()
+    assert not column_of_structures(tokens).may_mark(texts, nulls=False).any()
+
+
+def base64_of(number):
+    size = (number + (number < 0)).bit_length() // 8 + 1
+    return b64encode(number.to_bytes(size, "big", signed=True)).decode()
+
+
+EDGES = [0, 1, -1, 127, 128, -128, -129, 10**18, 2**63 - 1, 2**63, -(2**63) - 1, 10**38, 2**127 - 1, -(2**127)]
+
+
+@pytest.mark.parametrize("scale", [0, 1, 9, 10, 29, 30])
+def test_a_decimal_beside_its_scale_is_read_to_the_digit(scale):
+    with localcontext(prec=200):
+        wanted = [f"{Decimal(number).scaleb(-scale):f}" for number in EDGES]
+    tokens = [f'{{"scale":{scale},"value":"{base64_of(number)}"}}' for number in EDGES]
+    assert texts_of("decimal-object", tokens) == ([0] * len(EDGES), wanted)
+    assert open_places("decimal-object", tokens) == []
+
+
+scales = st.sampled_from(["0", "2", "30", "31", "-1", "00", "02", "1e1", '"2"', "100", "2.0", "null"])
+texts = st.one_of(
+    st.integers(-(2**136), 2**136).map(base64_of),
+    st.sampled_from(["", "A", "AxY", "AxZ=", "=AxY", "A\\u0078Y=", '","value":"AxY=']),
+)
+places = st.sampled_from([
+    '{{"scale":{scale},"value":"{text}"}}', '{{"scale": {scale},"value":"{text}"}}', '{{"value":"{text}","scale":{scale}}}',
+    '{{"scale":{scale},"value":"{text}","scale":1}}', '{{"scale":{scale},"value":"{text}"}} ', '{{"scale":{scale}}}',
+    '{{"scale":{scale},"value":"{text}","more":1}}', '{{"scale":{scale},"value":null}}', '{{"scale":1,"scale":{scale},"value":"{text}"}}',
+])  # fmt: skip
+numbers = st.builds(lambda place, scale, text: place.format(scale=scale, text=text).strip(), places, scales, texts)
+bounds = st.sampled_from(
+    [
+        None,
+        *(bound_of(told, "decimal") for told in ("decimal(5,2)", "decimal(38,0)", "decimal(40,31)", "bigint unsigned")),
+    ]
+)
+
+
+def is_json(token):
+    try:
+        told(token)
+    except Exception:  # noqa: BLE001  a scale such as 00 is no number
+        return False
+    return True
+
+
+@settings(max_examples=300)
+@given(st.lists(numbers.filter(is_json), min_size=1, max_size=5), bounds)
+def test_decimals_beside_their_scale_are_read_as_the_reference_reads_them(tokens, bound):
+    use = FormUse(FORMS["decimal-object"], Context(), lenient=False, bound=bound)
+    each = [read_value(use, told(token)) for token in tokens]
+    flags, found = texts_of("decimal-object", tokens, bound)
+    assert (flags, found) == ([flag for _, flag in each], [text for text, _ in each])

@@ -6,7 +6,6 @@ RAW, which accepts every kind; the kind is read from the first byte of the token
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -15,7 +14,7 @@ import msgspec
 from msgspec import Raw, UnsetType
 
 from cdc_contracts.registry.core.common.json_messages import MAX_DEPTH, Unreadable, depth_exceeds, parse_message
-from cdc_contracts.registry.core.common.json_structures import ArrayText, ObjectText, as_structure
+from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.contract.envelope_schemas import is_integer
 from cdc_contracts.registry.core.values import Number, ValueForm
 from cdc_contracts.registry.core.values.form_schemas import NUMBER
@@ -36,9 +35,6 @@ TYPES: Final[dict[str, Any]] = {
     WIDE: Raw | UnsetType,
 }
 _LONGEST_INT: Final = 4300
-_SHORT: Final = 256
-"""Bytes of a token whose value is remembered."""
-_WITHOUT_BLANKS: Final = re.compile(rb'(?:"[^"\\]*+"|[^"\\ \t\r\n])*+').fullmatch
 _KIND_OF_BYTE: Final = {ord('"'): "string", ord("{"): "object", ord("["): "array", ord("n"): "null",
                         ord("t"): "boolean", ord("f"): "boolean"}  # fmt: skip
 _decode_any = msgspec.json.Decoder().decode
@@ -127,31 +123,8 @@ def open_value(token: bytes) -> Any:
 
     Raises Unfit as `open_token` does.
     """
-    return _open_short(token) if len(token) <= _SHORT else _open_structure(token)
-
-
-def _open_structure(token: bytes) -> Any:
     found = open_token(token)
-    if not isinstance(found, Odd):
-        return found
-    if _is_written_alike(token):
-        return (ArrayText if found.kind == "array" else ObjectText)(token.decode())
-    return as_structure(parse_message(b'{"it":' + token + b"}")["it"])
-
-
-_open_short: Final = lru_cache(4096)(_open_structure)
-
-
-def _is_written_alike(token: bytes) -> bool:
-    """Return whether an array or object surely is its own JSON text: without blanks, escapes and a name twice."""
-    if _WITHOUT_BLANKS(token) is None:
-        return False
-    return b"{" not in token or token.count(b":") == _count_names(_decode_any(token))
-
-
-def _count_names(value: dict[str, Any] | list[Any]) -> int:
-    own, below = (len(value), value.values()) if isinstance(value, dict) else (0, value)
-    return own + sum([_count_names(one) for one in below if isinstance(one, dict | list)])
+    return as_structure(parse_message(b'{"it":' + token + b"}")["it"]) if isinstance(found, Odd) else found
 
 
 def open_member(token: bytes) -> Any:

@@ -156,6 +156,13 @@ static uint8_t *put_scaled(uint8_t *to, WideNumber number, int scale) {
     return to;
 }
 
+static uint8_t *put_decimal_object(uint8_t *to, const uint8_t *p, int64_t length, const int8_t *table) {
+    ScaledText found;
+    if (!read_scaled(p, length, &found)) return NULL;
+    int64_t size = base64_size(found.text, found.length, table);
+    return put_scaled(to, base64_wide(found.text, size, table), (int)found.scale);
+}
+
 /* Members of a list, a bit for each, with commas between them. */
 static uint8_t *put_members(uint8_t *to, uint64_t mask, const Check *check) {
     const uint8_t *member = check->member_texts;
@@ -202,6 +209,7 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
     case BIT_BASE64: return put_unsigned(to, base64_number(p, length, base64_size(p, length, table), table));
     case BIT_BASE64_LE: return put_unsigned(to, base64_number_le(p, base64_size(p, length, table), table));
     case DECIMAL_BASE64: return put_scaled(to, base64_wide(p, base64_size(p, length, table), table), check->scale);
+    case DECIMAL_OBJECT: return put_decimal_object(to, p, length, table);
     case BIT_HEX: return put_unsigned(to, hex_number(p, length));
     case ENUM_INDEX: return put_members(to, (uint64_t)1 << (number_of(p, length) - 1), check);
     case SET_MASK: return put_members(to, (uint64_t)number_of(p, length), check);
@@ -254,7 +262,8 @@ int64_t cdc_canonical(Buffer source, Buffer cell_buffer, const Check *check, Buf
             to = put_latin1(text + total, data + start_of(cells[i]), length, kind == ESCAPED);
         else if (flags[i] == NO_SCALE)
             to = put(text + total, data + start_of(cells[i]), length);
-        else if (kind == TEXT || kind == INTEGER || kind == DECIMAL || kind == NUMBER)
+        else if (kind == TEXT || kind == INTEGER || kind == DECIMAL || kind == NUMBER ||
+                 (kind == OBJECT && check->form == DECIMAL_OBJECT))
             to = put_canonical(text + total, data + start_of(cells[i]), length, check, table);
         else if (check->form == BOOLEANS && (kind == TRUTH || kind == FALSEHOOD))
             to = put(text + total, data + start_of(cells[i]), length);

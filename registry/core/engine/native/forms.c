@@ -86,17 +86,25 @@ static int is_bit_base64_le(const uint8_t *p, int64_t length, const Check *check
     return is_bit(base64_number_le(p, size, table), check);
 }
 
-static int is_decimal_base64(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
+/* Two's complement in Base64, of a number of so many digits with and behind its point. */
+static int is_unscaled(const uint8_t *p, int64_t length, int64_t scale, int64_t most_digits, const Check *check,
+                       const int8_t *table) {
     uint8_t digits[MOST_WIDE_DIGITS];
     int64_t size = length > 24 ? -1 : base64_size(p, length, table);
-    if (size < 1 || size > 2 * WORD || check->scale < 0 || check->scale > MOST_SCALE) return 0;
+    if (size < 1 || size > 2 * WORD || scale < 0 || scale > MOST_SCALE) return 0;
     WideNumber number = base64_wide(p, size, table);
     if (check->least > INT64_MIN || check->most < INT64_MAX) {
         if (number.high || number.low > INT64_MAX) return 0;
         int64_t value = number.negative ? -(int64_t)number.low : (int64_t)number.low;
         if (!is_within(value, check)) return 0;
     }
-    return check->most_whole >= MOST_WIDE_DIGITS || wide_digits(number, digits) <= check->most_whole;
+    return most_digits >= MOST_WIDE_DIGITS || wide_digits(number, digits) <= most_digits;
+}
+
+static int is_decimal_object(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
+    ScaledText found;
+    if (!read_scaled(p, length, &found) || found.scale > check->most_fraction) return 0;
+    return is_unscaled(found.text, found.length, found.scale, check->most_whole + found.scale, check, table);
 }
 
 static int are_seconds(const uint8_t *p, int64_t length, const Check *check) {
@@ -156,7 +164,7 @@ static int judge_parts(const uint8_t *p, int64_t length, const Check *check, int
 
 static int judge_decimal_base64(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
     if (base64_size(p, length, table) < 1) return BROKEN;
-    return check->scale == NOT_KNOWN ? NO_SCALE : sure_if(is_decimal_base64(p, length, check, table));
+    return check->scale == NOT_KNOWN ? NO_SCALE : sure_if(is_unscaled(p, length, check->scale, check->most_whole, check, table));
 }
 
 /* A text that ends in Z whatever it says. */
@@ -219,6 +227,40 @@ static int may_be_damaged(const uint8_t *p, int64_t length) {
         if (p[1] == 'u' && (p[2] | 0x20) == 'f' && (p[3] | 0x20) == 'f' && (p[4] | 0x20) == 'f' && (p[5] | 0x20) == 'd')
             return 1;
     return 0;
+}
+
+#define MOST_LEVELS 16
+#define MOST_NAMES 64
+
+/* Whether an array or object is its own canonical text: without blanks, escapes, and a name twice in one object. One that
+ * is deeper, or has more names, is not sure.
+ */
+static int is_written_alike(const uint8_t *p, int64_t length) {
+    const uint8_t *end = p + length, *names[MOST_NAMES];
+    int64_t sizes[MOST_NAMES];
+    int owners[MOST_NAMES], open[MOST_LEVELS], depth = 0, objects = 0, count = 0;
+    if (memchr(p, '\\', (size_t)length) != NULL) return 0;
+    for (; p < end; p++) {
+        if (*p <= ' ') return 0;
+        if (*p == '{' || *p == '[') {
+            if (depth == MOST_LEVELS) return 0;
+            open[depth++] = objects++;
+        } else if (*p == '}' || *p == ']') {
+            depth--;
+        } else if (*p == '"') {
+            const uint8_t *close = memchr(p + 1, '"', (size_t)(end - p - 1));
+            if (close[1] == ':') {
+                int owner = open[depth - 1];
+                int64_t size = close - p;
+                if (count == MOST_NAMES) return 0;
+                for (int i = 0; i < count; i++)
+                    if (owners[i] == owner && sizes[i] == size && memcmp(names[i], p, (size_t)size) == 0) return 0;
+                names[count] = p, sizes[count] = size, owners[count++] = owner;
+            }
+            p = close;
+        }
+    }
+    return 1;
 }
 
 static int takes_all(int32_t form) { return form == ANY_TEXT || form == ANY_VALUE; }
@@ -292,6 +334,15 @@ static int judge_escaped(const uint8_t *p, int64_t length, const Check *check) {
     }
 }
 
+static int judge_structure(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
+    if (check->substitutes != NULL || check->literals != NULL) return OPEN;
+    switch (check->form) {
+    case ANY_VALUE: return sure_if(is_written_alike(p, length));
+    case DECIMAL_OBJECT: return sure_if(is_decimal_object(p, length, check, table));
+    default: return OPEN;
+    }
+}
+
 /* The flag of a value: OK for one that counts as null. */
 static inline int flag_of(const uint8_t *data, uint64_t cell, const Check *check, const int8_t *table) {
     unsigned kind = kind_of(cell);
@@ -303,6 +354,7 @@ static inline int flag_of(const uint8_t *data, uint64_t cell, const Check *check
     case ESCAPED: return judge_escaped(data + start_of(cell), length_of(cell), check);
     case TRUTH: case FALSEHOOD:
         return sure_if(check->substitutes == NULL && (check->form == BOOLEANS || check->form == ANY_VALUE));
+    case ARRAY: case OBJECT: return judge_structure(data + start_of(cell), length_of(cell), check, table);
     default: return OPEN;
     }
 }

@@ -11,7 +11,7 @@
  */
 #define FORMS(FORM) \
     FORM(ANY_TEXT, AS_SENT) \
-    FORM(ANY_VALUE, AS_SENT)       /* a text, a number or a boolean */ \
+    FORM(ANY_VALUE, AS_SENT)       /* a text, a number, a boolean, an array or object */ \
     FORM(TEXT_NOTING_DAMAGE, AS_SENT) /* U+FFFD is noted */ \
     FORM(INTEGERS, NUMBERS)        /* a number, or the text of one */ \
     FORM(DECIMALS, NUMBERS) \
@@ -27,6 +27,7 @@
     FORM(BIT_BASE64_LE, BITS)      /* the least byte first */ \
     FORM(BIT_HEX, BITS) \
     FORM(DECIMAL_BASE64, UNSCALED) /* two's complement of up to sixteen bytes, the most significant first */ \
+    FORM(DECIMAL_OBJECT, NUMBERS)  /* the same beside its scale, as a connector writes the object */ \
     FORM(DATE, TIMES) \
     FORM(TIME, TIMES)              /* HH:mm:ss with two digits of hours, and a fraction */ \
     FORM(SQL_DATETIME, TIMES) \
@@ -153,6 +154,28 @@ static inline WideNumber base64_wide(const uint8_t *p, int64_t size, const int8_
         number.high = number.high << 8 | number.low >> 56, number.low = number.low << 8 | base64_byte(p, i, table);
     if (number.negative) number.low = ~number.low + 1, number.high = ~number.high + (number.low == 0);
     return number;
+}
+
+/* A number without its point, in Base64, and how many of its digits are behind the point. */
+typedef struct {
+    const uint8_t *text;
+    int64_t length, scale;
+} ScaledText;
+
+/* Reads {"scale":N,"value":"BASE64"}, N of up to two digits; returns 0 where an object is not written so. */
+static inline int read_scaled(const uint8_t *p, int64_t length, ScaledText *found) {
+    static const char head[] = "{\"scale\":", between[] = ",\"value\":\"", tail[] = "\"}";
+    const uint8_t *end = p + length;
+    int64_t digits = 0;
+    if (end - p < (int64_t)sizeof head + 2 || memcmp(p, head, sizeof head - 1) != 0) return 0;
+    p += sizeof head - 1, found->scale = 0;
+    for (; digits < 2 && is_digit(p[digits]); digits++) found->scale = found->scale * 10 + (p[digits] - '0');
+    if (digits == 0 || (digits == 2 && *p == '0')) return 0;
+    p += digits;
+    if (end - p < (int64_t)(sizeof between + sizeof tail) - 2 || memcmp(p, between, sizeof between - 1) != 0) return 0;
+    p += sizeof between - 1, end -= sizeof tail - 1;
+    found->text = p, found->length = end - p;
+    return memcmp(end, tail, sizeof tail - 1) == 0;
 }
 
 /* The digits of a wide number, the last one first; returns how many, none of zero. */

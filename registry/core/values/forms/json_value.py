@@ -2,7 +2,7 @@
 
 from cdc_contracts.registry.core.values import structures
 from cdc_contracts.registry.core.values.form_schemas import STRUCTURE
-from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
+from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
 FORM = ValueForm(
     "json-value",
@@ -13,11 +13,15 @@ FORM = ValueForm(
     doc=__doc__,
     reader=structures.read_structure,
     writer=structures.write_structure,
+    native=(NativeCheck("ANY_VALUE"),),
     examples=Examples(
         good=(
             ('{"x": 1.0, "y": [2e3, null]}', '{"x":1.0,"y":[2e3,null]}'),
             ('["a", "\\u00e9"]', '["a","é"]'),
             ("[]", "[]"),
+            ('{"x":1.0,"y":[2e3,{"x":null},{"x":"a:b"}]}', '{"x":1.0,"y":[2e3,{"x":null},{"x":"a:b"}]}'),
+            ('{"x":1,"y":2,"x":3}', '{"x":3,"y":2}'),
+            ('["a b"]', '["a b"]'),
         )
     ),
 )
