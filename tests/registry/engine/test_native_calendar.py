@@ -28,17 +28,18 @@ DATED = {
     "sql-date": "{}", "sql-datetime": "{} 12:30:45", "sql-datetime-zone": "{} 12:30:45.5",
     "sql-datetime-instant": "{} 12:30:45", "sql-datetime-utc": "{} 12:30:45", "iso-datetime-minutes": "{}T12:30", "iso-instant": "{}T12:30:45Z",
     "avro-date": "DateTime {}", "avro-datetime": "DateTime {} 12:30:45", "iso-date-z": "{}Z",
-    "iso-wallclock-z": "{}T12:30:45Z",
+    "iso-wallclock-z": "{}T12:30:45Z", "sql-datetime-z": "{} 12:30:45Z",
 }  # fmt: skip
 """How a form writes a date."""
 WRITTEN = {"sql-date": "{}", "iso-date-z": "{}", "avro-date": "{}", "iso-datetime-minutes": "{}T12:30:00", "iso-instant": "{}T12:30:45Z",
            "sql-datetime-zone": "{}T12:30:45.5", "sql-datetime-instant": "{}T12:30:45",
-           "sql-datetime-utc": "{}T12:30:45Z"}  # fmt: skip
+           "sql-datetime-utc": "{}T12:30:45Z", "sql-datetime-z": "{}T12:30:45Z"}  # fmt: skip
 TIMED = {
     "sql-time": "{}", "avro-time": "DateTime {}", "sql-datetime": "2024-02-29 {}", "avro-datetime": "DateTime 2024-02-29 {}",
     "iso-instant": "2024-02-29T{}Z", "iso-datetime-minutes": "2024-02-29T{}", "sql-datetime-zone": "2024-02-29 {}",
     "sql-datetime-instant": "2024-02-29 {}", "sql-datetime-utc": "2024-02-29 {}", "iso-time-minutes": "{}",
     "iso-wallclock-z": "2024-02-29T{}Z", "iso-time-z": "{}Z", "iso-time-zoned": "{}Z",
+    "sql-datetime-z": "2024-02-29 {}Z",
 }  # fmt: skip
 """How it writes a time with seconds."""
 DAY_LONG = {"sql-time", "avro-time", "iso-time-minutes"}
@@ -47,7 +48,7 @@ NOTES_FRACTIONS = {"iso-time-minutes", "iso-datetime-minutes"}
 SECONDS = {"epoch-seconds-integer": "{}", "epoch-seconds.fraction": "{}", "avro-timestamp": "Timestamp {}"}
 WITHOUT_DATES = {"days-since-epoch", "millis-wallclock", "micros-wallclock", "nanos-wallclock", "epoch-micros-instant",
                  "epoch-nanos-instant", "epoch-millis-instant", "epoch-millis.fraction-number",
-                 "avro-zoned", "sql-datetime-z"}  # fmt: skip
+                 "avro-zoned"}  # fmt: skip
 OK, BROKEN, NOTED, OPEN = 0, 1, 3, 255
 NOON = ("12", "30", "45")
 
@@ -164,7 +165,8 @@ def test_a_date_and_a_time_are_joined_as_the_form_joins_them(between):
     text = f"2024-02-29{between}12:30:45"
     for form in ("sql-datetime", "sql-datetime-zone", "sql-datetime-instant"):
         assert flags_of(form, [text]) == [OK if between == " " else OPEN]
-    assert flags_of("iso-instant", [text + "Z", text, text + "z"]) == [OK if between == "T" else OPEN, BROKEN, BROKEN]
+    for form, joint in (("iso-instant", "T"), ("sql-datetime-z", " ")):
+        assert flags_of(form, [text + "Z", text, text + "z"]) == [OK if between == joint else OPEN, BROKEN, BROKEN]
     # with a blank a form of minutes is certain to refuse a time that exists
     assert flags_of("iso-datetime-minutes", [text]) == [{"T": OK, " ": BROKEN}.get(between, OPEN)]
     assert flags_of("iso-datetime-minutes", [text[:16]]) == [OK if between == "T" else OPEN]

@@ -201,8 +201,9 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
         to = put(to, p, 10), *to++ = 'T';
         return put_fraction(put(to, p + 11, 8), p + 19, length - 19);
     case ISO_MINUTES: return put_minutes(to, p, length, 16);
-    case ISO_INSTANT:
-        to = put_fraction(put(to, p, 19), p + 19, length - 20);
+    case ISO_INSTANT: case SQL_DATETIME_Z:
+        to = put(to, p, 10), *to++ = 'T';
+        to = put_fraction(put(to, p + 11, 8), p + 19, length - 20);
         if (check->is_instant) *to++ = 'Z';
         return to;
     case SECONDS: case SECONDS_FRACTION: return put_seconds(to, p, length);

@@ -304,9 +304,10 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
         return sure_if(length >= 19 && p[10] == ' ' && is_date(p, check) && is_clock(p + 11, 23) &&
                        is_fraction(p + 19, length - 19, check));
     case ISO_MINUTES: return judge_iso_minutes(p, length, check);
-    case ISO_INSTANT:
-        return judge_z(p, length, length >= 20 && p[10] == 'T' && p[length - 1] == 'Z' && is_date(p, check) &&
-                                  is_clock(p + 11, 23) && is_fraction(p + 19, length - 20, check));
+    case ISO_INSTANT: case SQL_DATETIME_Z:
+        return judge_z(p, length, length >= 20 && p[10] == (check->form == ISO_INSTANT ? 'T' : ' ') &&
+                                  p[length - 1] == 'Z' && is_date(p, check) && is_clock(p + 11, 23) &&
+                                  is_fraction(p + 19, length - 20, check));
     case SECONDS: return judge_seconds(p, length, check);
     case SECONDS_FRACTION: {
         int64_t whole = 0;

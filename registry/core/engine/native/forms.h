@@ -31,6 +31,7 @@
     FORM(DATE, TIMES) \
     FORM(TIME, TIMES)              /* HH:mm:ss with two digits of hours, and a fraction */ \
     FORM(SQL_DATETIME, TIMES) \
+    FORM(SQL_DATETIME_Z, TIMES) \
     FORM(ISO_MINUTES, TIMES)       /* with a T, with seconds or without; a fraction is noted */ \
     FORM(ISO_INSTANT, TIMES) \
     FORM(SECONDS, TIMES)           /* digits of seconds, number or text */ \

@@ -2,7 +2,7 @@
 
 from cdc_contracts.registry.core.values import datetimes
 from cdc_contracts.registry.core.values.form_schemas import CLOCK, DATE, TEXT, text_like
-from cdc_contracts.registry.core.values.value_form import Examples, ValueForm
+from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck, ValueForm
 
 FORM = ValueForm(
     "sql-datetime-z",
@@ -12,6 +12,7 @@ FORM = ValueForm(
     doc=__doc__,
     reader=datetimes.read_sql_z,
     writer=datetimes.write_sql,
+    native=(NativeCheck("SQL_DATETIME_Z"),),
     examples=Examples(
         good=(('"2024-06-10 06:13:20.5Z"', "2024-06-10T06:13:20.5Z"),),
         bad=('"2024-06-10 06:13:20"', '"2024-06-10T06:13:20Z"', '"2024-06-10Z"'),
