@@ -233,7 +233,7 @@ static int may_be_damaged(const uint8_t *p, int64_t length) {
 #define MOST_NAMES 64
 
 /* Whether an array or object is its own canonical text: without blanks, escapes, and a name twice in one object. One that
- * is deeper, or has more names, is not sure.
+ * is deeper, or has more names, is not sure, and neither are other bytes.
  */
 static int is_written_alike(const uint8_t *p, int64_t length) {
     const uint8_t *end = p + length, *names[MOST_NAMES];
@@ -246,9 +246,10 @@ static int is_written_alike(const uint8_t *p, int64_t length) {
             if (depth == MOST_LEVELS) return 0;
             open[depth++] = objects++;
         } else if (*p == '}' || *p == ']') {
-            depth--;
+            if (depth-- == 0) return 0;
         } else if (*p == '"') {
             const uint8_t *close = memchr(p + 1, '"', (size_t)(end - p - 1));
+            if (close == NULL || close + 1 == end || depth == 0) return 0;
             if (close[1] == ':') {
                 int owner = open[depth - 1];
                 int64_t size = close - p;
