@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from decimal import Decimal
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from scanned_messages import LIBRARY, column_of
 
 from cdc_contracts.registry.core.engine.columns.form_parts import validate_parts
@@ -249,3 +252,27 @@ def test_a_decimal_is_read_by_the_kind_of_its_value(cells, in_c):
         assert (check_values([(column, use)])[0] is not None) == in_c
         assert [text for text, _ in expected] == texts.to_pylist()
         assert [flag for _, flag in expected] == ([OK] * len(cells) if flags is None else flags.tolist())
+
+
+plain_numbers = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(lambda one: f"{Decimal(repr(one)):f}"),
+    st.floats(-1e11, 1e11).map(lambda one: f"{Decimal(repr(one)):f}"),
+    st.decimals(-(10**11), 10**11, allow_nan=False, places=15).map(lambda one: f"{one:f}"),
+    st.integers(-(10**20), 10**20).map(str),
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(plain_numbers, min_size=1, max_size=8))
+@example(["0.1", "0.10", "100.0", "-0.0", "-0", "0.0000001", "0.000001", "234.33096104669636", "234.330961046696360"])
+@example(
+    ["12345678901.234567", "9007199254740993", "9007199254740993.0", "0.30000000000000004", "2.675", "1e5", "1e309"]
+)
+def test_a_double_is_written_with_the_digits_it_needs_whoever_writes_it(tokens):
+    use = FormUse(FORMS["float64-number"], PLAIN, lenient=False)
+    kinds = [NUMBER if "e" in token else DECIMAL if "." in token else INTEGER for token in tokens]
+    column = column_of(list(zip(kinds, tokens, strict=True)), FORMS["float64-number"].decoder)
+    flags, texts = validate_parts([(ScannedPart(column, NUMBERS), use)], texts=True)[0]
+    each = [single_values.read_value(use, Number(token)) for token in tokens]
+    assert texts.to_pylist() == [text for text, _ in each]
+    assert ([0] * len(tokens) if flags is None else flags.tolist()) == [flag for _, flag in each]

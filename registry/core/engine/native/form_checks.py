@@ -151,13 +151,35 @@ def _write(
 ) -> tuple[pa.Array, NDArray[np.int64]]:
     source, total, constants = column.source, len(column), column.source.library.constants
     flags = np.zeros(total, np.uint8) if flags is None else flags.copy()
+    sure = flags == Flag.OK
     size = source.library.cdc_text_size(column.cells, check.kinds)
     size += size // 3 if longer else 0
     offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
     text = pa.allocate_buffer(size + constants["MOST_ADDED"] * total)
     opened = source.library.cdc_canonical(source.memory, column.cells, ctypes.byref(check), flags, offsets, text, valid)
-    places = np.flatnonzero(flags == constants["OPEN"]) if opened else np.zeros(0, np.int64)
-    return pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid)), places
+    texts = pa.StringArray.from_buffers(total, offsets, text, pa.py_buffer(valid))
+    if not opened:
+        return texts, np.zeros(0, np.int64)
+    unwritten: NDArray[np.bool_] = flags == constants["OPEN"]
+    if check.form == source.library.forms["FLOATS"].number:
+        texts, unwritten = _keep_shortest(column, texts, unwritten, unwritten & sure)
+    return texts, np.flatnonzero(unwritten)
+
+
+def _keep_shortest(
+    column: ScannedColumn, texts: pa.Array, unwritten: NDArray[np.bool_], plain: NDArray[np.bool_]
+) -> tuple[pa.Array, NDArray[np.bool_]]:
+    """Return texts with those of plain numbers that have no more digits than their binary64 needs, as Arrow writes it.
+
+    Beyond 10^10 Arrow writes an exponent; a zero may have lost its sign or its digits.
+    """
+    places = np.flatnonzero(plain)
+    sent = column.select(places).texts(TEXTS | NUMBERS)
+    numbers = sent.cast(pa.float64())
+    kept = pc.and_(pc.equal(numbers.cast(pa.string()), sent), pc.not_equal(numbers, 0.0))
+    found = np.zeros(len(texts), np.bool_)
+    found[places[kept.to_numpy(zero_copy_only=False)]] = True
+    return pc.replace_with_mask(texts, pa.array(found), sent.filter(kept)), unwritten & ~found
 
 
 @lru_cache(maxsize=256)
