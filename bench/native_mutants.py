@@ -242,7 +242,7 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         (" - (number % divisor < 0)", ""),
         ("if (hours > 99)", "if (hours > 9)"),
         ("digits);\n    if (check->is_instant) *to++", "digits);\n    *to++"),
-        (" - check->offset", ""),
+        ("seconds - offset);", "seconds);"),
         ("year -= month <= 2;", ""),
         ("if (count < 0)", "if (count < -1)"),
         ("rest < 0 ? rest + part : rest", "rest"),

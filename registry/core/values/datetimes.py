@@ -7,9 +7,17 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from cdc_contracts.registry.core.values.civil_time import DAY, FIRST_DAY, find_offset, find_offset_at, has_date
+from cdc_contracts.registry.core.values.civil_time import (
+    DAY,
+    FIRST_DAY,
+    LAST_DAY,
+    find_offset,
+    find_offset_at,
+    has_date,
+)
 from cdc_contracts.registry.core.values.dates import DATE, format_date, parse_date
 from cdc_contracts.registry.core.values.day_times import trim_fraction
+from cdc_contracts.registry.core.values.form_schemas import OFFSET
 from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
 
 CLOCK: Final = "([0-9]{2}):([0-9]{2}):([0-9]{2})"
@@ -20,6 +28,7 @@ SQL: Final = re.compile(f"{DATE} {CLOCK}{PART}")
 SQL_ZONE: Final = re.compile(f"{DATE} {CLOCK}{PART}(?: ({ZONE}))?")
 ISO_MINUTES: Final = re.compile(f"{DATE}([T ])([0-9]{{2}}):([0-9]{{2}})(?::([0-9]{{2}}){PART})?")
 ISO_INSTANT: Final = re.compile(f"{DATE}T{CLOCK}{PART}Z")
+_OFFSET_BEHIND: Final = re.compile(rf"(?:{OFFSET})\Z")
 _NO_FOURTH: Final = "(?:[02468][1235679]|[13579][01345789])"
 """Two digits of a number that four does not divide."""
 _NO_LEAP: Final = f"(?:[0-9]{{2}}{_NO_FOURTH}|{_NO_FOURTH}00)"
@@ -86,6 +95,25 @@ def read_iso_minutes(text: str, context: Context) -> Value:
 def read_iso_instant(text: str, context: Context) -> Value:
     """Read `YYYY-MM-DDTHH:mm:ss[.n]Z`."""
     return _read(ISO_INSTANT, text, context, "Z")
+
+
+def read_iso_offset(text: str, context: Context) -> Value:
+    """Read the same text with an offset from UTC in place of the `Z`, or with the `Z`, as an instant."""
+    behind = _OFFSET_BEHIND.search(text)
+    if behind is None:
+        return read_iso_instant(text, context)
+    local = read_iso_instant(f"{text[: behind.start()]}Z", context)
+    days, seconds = _split(local.text) if local.flag is Flag.OK else (LAST_DAY + 1, DAY)
+    moment = days * DAY + seconds - _seconds_of(behind[0])
+    if not FIRST_DAY * DAY <= moment < (LAST_DAY + 1) * DAY:
+        return context.keep(text)
+    return Value(format_moment(moment, local.text[SECONDS:]))
+
+
+def _seconds_of(offset: str) -> int:
+    hours, minutes, *seconds = map(int, offset[1:].split(":"))
+    total = hours * 3600 + minutes * 60 + sum(seconds)
+    return -total if offset.startswith("-") else total
 
 
 def read_iso_wallclock_z(text: str, context: Context) -> Value:

@@ -20,6 +20,8 @@ FAR_DATE: Final = r"(?:-[0-9]{4,7}|\+[0-9]{5,7})-[0-9]{2}-[0-9]{2}"
 PART: Final = r"(?:\.[0-9]{1,9})?"
 CLOCK: Final = "[0-9]{2}:[0-9]{2}:[0-9]{2}" + PART
 CLOCK_MINUTES: Final = "[0-9]{2}:[0-9]{2}(?::[0-9]{2}" + PART + ")?"
+OFFSET: Final = "[+-](?:(?:0[0-9]|1[0-7]):[0-5][0-9](?::[0-5][0-9])?|18:00(?::00)?)"
+"""How far a clock is ahead of UTC or behind it."""
 SIGN: Final = "-?[1-9]?"
 """What may stand before two digits of hours."""
 

@@ -6,7 +6,7 @@ Which days exist is counted here by numpy, whose calendar is another one; the ye
 from __future__ import annotations
 
 import base64
-from datetime import UTC, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from itertools import product
 
@@ -28,18 +28,19 @@ DATED = {
     "sql-date": "{}", "sql-datetime": "{} 12:30:45", "sql-datetime-zone": "{} 12:30:45.5",
     "sql-datetime-instant": "{} 12:30:45", "sql-datetime-utc": "{} 12:30:45", "iso-datetime-minutes": "{}T12:30", "iso-instant": "{}T12:30:45Z",
     "avro-date": "DateTime {}", "avro-datetime": "DateTime {} 12:30:45", "iso-date-z": "{}Z",
-    "iso-wallclock-z": "{}T12:30:45Z", "sql-datetime-z": "{} 12:30:45Z",
+    "iso-wallclock-z": "{}T12:30:45Z", "sql-datetime-z": "{} 12:30:45Z", "iso-instant-offset": "{}T12:30:45Z",
 }  # fmt: skip
 """How a form writes a date."""
 WRITTEN = {"sql-date": "{}", "iso-date-z": "{}", "avro-date": "{}", "iso-datetime-minutes": "{}T12:30:00", "iso-instant": "{}T12:30:45Z",
            "sql-datetime-zone": "{}T12:30:45.5", "sql-datetime-instant": "{}T12:30:45",
-           "sql-datetime-utc": "{}T12:30:45Z", "sql-datetime-z": "{}T12:30:45Z"}  # fmt: skip
+           "sql-datetime-utc": "{}T12:30:45Z", "sql-datetime-z": "{}T12:30:45Z",
+           "iso-instant-offset": "{}T12:30:45Z"}  # fmt: skip
 TIMED = {
     "sql-time": "{}", "avro-time": "DateTime {}", "sql-datetime": "2024-02-29 {}", "avro-datetime": "DateTime 2024-02-29 {}",
     "iso-instant": "2024-02-29T{}Z", "iso-datetime-minutes": "2024-02-29T{}", "sql-datetime-zone": "2024-02-29 {}",
     "sql-datetime-instant": "2024-02-29 {}", "sql-datetime-utc": "2024-02-29 {}", "iso-time-minutes": "{}",
     "iso-wallclock-z": "2024-02-29T{}Z", "iso-time-z": "{}Z", "iso-time-zoned": "{}Z",
-    "sql-datetime-z": "2024-02-29 {}Z",
+    "sql-datetime-z": "2024-02-29 {}Z", "iso-instant-offset": "2024-02-29T{}Z",
 }  # fmt: skip
 """How it writes a time with seconds."""
 DAY_LONG = {"sql-time", "avro-time", "iso-time-minutes"}
@@ -461,3 +462,35 @@ def test_a_literal_for_what_is_no_value_is_left_open(form):
         OK,
     ]
     assert flags_of(form, texts) == [OK, OK]
+
+
+def test_an_offset_is_taken_from_the_time_before_it():
+    offsets = [timedelta(hours=18), timedelta(hours=-18), timedelta(0), timedelta(minutes=-45),
+               timedelta(hours=5, minutes=53, seconds=28), timedelta(hours=-9, minutes=-30)]  # fmt: skip
+    years, days = (1, 1583, 1969, 2024, 9998), ((1, 1), (2, 28), (12, 31))
+    local = [datetime(year, *day, 23, 59, 58) for year in years for day in days]  # noqa: DTZ001  a clock without zone
+    cases = [(one, offset) for one in local for offset in offsets if one.year > 1 or offset <= timedelta(0)]
+    texts = [one.replace(tzinfo=timezone(offset)).isoformat() for one, offset in cases]
+    assert texts_written("iso-instant-offset", texts) == [(one - offset).isoformat() + "Z" for one, offset in cases]
+    fractions = [text[:19] + ".120" + text[19:] for text in texts]
+    assert texts_written("iso-instant-offset", fractions) == [
+        (one - offset).isoformat() + ".12Z" for one, offset in cases
+    ]
+
+
+@pytest.mark.parametrize(
+    "offset",
+    ["+1:00", "+0100", "+18:01", "-19:00", "+01:60", "+01:00:60", "+01-00", "+01:00:00:00", "", "+", "+01:0a", "z"],
+)
+def test_what_is_no_offset_is_left_open(offset):
+    assert flags_of("iso-instant-offset", [f"2024-02-29T12:30:45{offset}"]) == [OPEN]
+
+
+def test_a_time_that_may_leave_the_years_of_four_digits_is_left_open():
+    texts = [
+        "0000-06-15T12:00:00+01:00",
+        "9999-06-15T12:00:00+01:00",
+        "0000-06-15T12:00:00Z",
+        "9999-06-15T12:00:00+00:00",
+    ]
+    assert flags_of("iso-instant-offset", texts) == [OPEN, OPEN, OK, OK]

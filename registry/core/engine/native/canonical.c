@@ -78,15 +78,15 @@ static uint8_t *put_duration(uint8_t *to, int64_t count, int64_t part, int digit
     return put_part(put_clock(to, count / part), count % part, digits);
 }
 
-/* The moment of a clock that is ahead of UTC by an offset. */
-static uint8_t *put_instant(uint8_t *to, const uint8_t *p, int64_t length, const Check *check) {
+/* The moment of a clock that is ahead of UTC by an offset, with a fraction of so many bytes. */
+static uint8_t *put_instant(uint8_t *to, const uint8_t *p, int64_t fraction, int64_t offset) {
     int64_t year = number_of(p, 4), month = number_of(p + 5, 2), day = number_of(p + 8, 2);
     year -= month <= 2;
     int64_t era = floor_of(year, 400), of_era = year - era * 400, of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
     int64_t seconds = number_of(p + 11, 2) * 3600 + number_of(p + 14, 2) * 60 + number_of(p + 17, 2);
-    to = put_moment(to, days * 86400 + seconds - check->offset);
-    to = put_fraction(to, p + 19, length - 19), *to++ = 'Z';
+    to = put_moment(to, days * 86400 + seconds - offset);
+    to = put_fraction(to, p + 19, fraction), *to++ = 'Z';
     return to;
 }
 
@@ -197,7 +197,7 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
     case TIME: return put_fraction(put(to, p, 8), p + 8, length - 8);
     case TIME_MINUTES: return put_minutes(to, p, length, 5);
     case SQL_DATETIME:
-        if (check->is_instant) return put_instant(to, p, length, check);
+        if (check->is_instant) return put_instant(to, p, length - 19, check->offset);
         to = put(to, p, 10), *to++ = 'T';
         return put_fraction(put(to, p + 11, 8), p + 19, length - 19);
     case ISO_MINUTES: return put_minutes(to, p, length, 16);
@@ -206,6 +206,10 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
         to = put_fraction(put(to, p + 11, 8), p + 19, length - 20);
         if (check->is_instant) *to++ = 'Z';
         return to;
+    case ISO_OFFSET: {
+        int64_t offset, size = offset_size(p, length, &offset);
+        return put_instant(to, p, length - 19 - size, offset);
+    }
     case SECONDS: case SECONDS_FRACTION: return put_seconds(to, p, length);
     case BIT_BASE64: return put_unsigned(to, base64_number(p, length, base64_size(p, length, table), table));
     case BIT_BASE64_LE: return put_unsigned(to, base64_number_le(p, base64_size(p, length, table), table));

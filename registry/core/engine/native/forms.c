@@ -9,8 +9,6 @@
 
 static const uint8_t month_days[13] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 
-static inline int two(const uint8_t *p) { return is_digit(p[0]) && is_digit(p[1]) ? (p[0] - '0') * 10 + (p[1] - '0') : -1; }
-
 static int is_date(const uint8_t *p, const Check *check) {
     int century = two(p), rest = two(p + 2), month = two(p + 5), day = two(p + 8);
     if (century < 0 || rest < 0 || p[4] != '-' || p[7] != '-' || month < 1 || month > 12 || day < 1) return 0;
@@ -178,6 +176,14 @@ static int judge_seconds(const uint8_t *p, int64_t length, const Check *check) {
     return sure_if(are_seconds(p, length, check));
 }
 
+/* A time with Z or an offset behind it, of a year that it cannot leave in UTC. */
+static int is_moment_of_offset(const uint8_t *p, int64_t length, const Check *check) {
+    int64_t offset, size = offset_size(p, length, &offset);
+    if (!size || length < 19 + size || p[10] != 'T' || !is_date(p, check) || !is_clock(p + 11, 23)) return 0;
+    int year = two(p) * 100 + two(p + 2);
+    return is_fraction(p + 19, length - 19 - size, check) && (!offset || (year > 0 && year < 9999));
+}
+
 static int judge_iso_minutes(const uint8_t *p, int64_t length, const Check *check) {
     if (length == 16) {
         int hours = two(p + 11), minutes = two(p + 14);
@@ -309,6 +315,7 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
         return judge_z(p, length, length >= 20 && p[10] == (check->form == ISO_INSTANT ? 'T' : ' ') &&
                                   p[length - 1] == 'Z' && is_date(p, check) && is_clock(p + 11, 23) &&
                                   is_fraction(p + 19, length - 20, check));
+    case ISO_OFFSET: return sure_if(is_moment_of_offset(p, length, check));
     case SECONDS: return judge_seconds(p, length, check);
     case SECONDS_FRACTION: {
         int64_t whole = 0;

@@ -34,6 +34,7 @@
     FORM(SQL_DATETIME_Z, TIMES) \
     FORM(ISO_MINUTES, TIMES)       /* with a T, with seconds or without; a fraction is noted */ \
     FORM(ISO_INSTANT, TIMES) \
+    FORM(ISO_OFFSET, TIMES)        /* an instant with Z or an offset */ \
     FORM(SECONDS, TIMES)           /* digits of seconds, number or text */ \
     FORM(SECONDS_FRACTION, TIMES) \
     FORM(DATE_Z, TIMES) \
@@ -93,6 +94,31 @@ static inline int sextet(uint8_t byte) {
     if (byte >= 'a' && byte <= 'z') return byte - 'a' + 26;
     if (is_digit(byte)) return byte - '0' + 52;
     return byte == '+' ? 62 : byte == '/' ? 63 : -1;
+}
+
+/* The number of two digits, or -1. */
+static inline int two(const uint8_t *p) { return is_digit(p[0]) && is_digit(p[1]) ? (p[0] - '0') * 10 + (p[1] - '0') : -1; }
+
+#define MOST_OFFSET 64800 /* seconds */
+
+/* How many bytes of a text are its Z, or its offset from UTC, at its end; 0 where it has neither. `offset` is how far it is
+ * ahead, in seconds.
+ */
+static inline int64_t offset_size(const uint8_t *p, int64_t length, int64_t *offset) {
+    *offset = 0;
+    if (length > 0 && p[length - 1] == 'Z') return 1;
+    for (int64_t size = 6; size <= 9 && size <= length; size += 3) { /* +HH:mm, or +HH:mm:ss */
+        const uint8_t *at = p + length - size;
+        if (*at != '+' && *at != '-') continue;
+        int hours = two(at + 1), minutes = two(at + 4), seconds = size == 9 ? two(at + 7) : 0;
+        if (at[3] != ':' || (size == 9 && at[6] != ':')) return 0;
+        if (hours < 0 || minutes < 0 || minutes > 59 || seconds < 0 || seconds > 59) return 0;
+        *offset = hours * 3600 + minutes * 60 + seconds;
+        if (*offset > MOST_OFFSET) return 0;
+        if (*at == '-') *offset = -*offset;
+        return size;
+    }
+    return 0;
 }
 
 /* The number of bytes, or -1. */
