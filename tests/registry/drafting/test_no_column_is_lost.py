@@ -71,7 +71,7 @@ def draw_feed(seed: int) -> Feed:
     }
     names = NAMES if shape == "sides" else ROW_NAMES
     chosen = draw.sample(names, draw.randint(1, 6))
-    block = shape == "sides" and code["sides"] is not None and draw.random() < 1 / 3
+    block = shape != "row" and code[shape] is not None and draw.random() < (1 / 2 if shape == "flat" else 1 / 3)
     types = [type_ for type_ in VALUES if not block or type_ != "uint64"]
     columns = {"id": "int64", **{name: draw.choice(types) for name in chosen}}
     return Feed(draw, shape, code[shape], block, draw.random() < 1 / 2, columns)
@@ -111,7 +111,7 @@ def write_change(feed: Feed, op: str, before: Row | None, after: Row | None) -> 
         deleted = feed.code == "__deleted"
         code = str(op == "delete").lower() if deleted else CODES[op]
         meant = "upsert" if deleted and op != "delete" else op
-        return {**row, feed.code or "": code, "__table": "t"}, (
+        return wrapped(feed, {**row, feed.code or "": code, "__table": "t"}), (
             (meant, row, None) if op == "delete" else (meant, None, row)
         )
     if feed.shape == "row":
@@ -131,12 +131,13 @@ def wrapped(feed: Feed, message: dict[str, Any]) -> dict[str, Any]:
     if not feed.block:
         return message
     described = {name: {"type": "string", "field": name} for name in message}
-    columns = [
-        {"type": type_, "field": name, **({"items": {"type": "string"}} if type_ == "array" else {})}
+    columns = {
+        name: {"type": type_, "field": name, **({"items": {"type": "string"}} if type_ == "array" else {})}
         for name, type_ in feed.columns.items()
-    ]
-    described |= {name: {"type": "struct", "fields": columns, "field": name} for name in ("before", "after")
+    }
+    described |= {name: {"type": "struct", "fields": [*columns.values()], "field": name} for name in ("before", "after")
                   if name in message}  # fmt: skip
+    described |= columns if feed.shape == "flat" else {}
     return {"schema": {"type": "struct", "fields": [*described.values()]}, "payload": message}
 
 
@@ -147,8 +148,10 @@ def test_each_member_is_a_decoded_column_or_stated_to_be_none(first, count, cano
         feed = draw_feed(seed)
         faults = drafted(feed, Random(seed).choice((1, 2, 5, 15)), canonical)
         assert faults in ([], None), f"seed {seed}: {faults}"
-        outcomes[feed.shape if faults is not None else f"{feed.shape} refused"] += 1
+        shape = f"{feed.shape} beside a block" if feed.block else feed.shape
+        outcomes[shape if faults is not None else f"{shape} refused"] += 1
     assert outcomes["row"] > 0
+    assert outcomes["flat beside a block"] > 0
 
 
 def drafted(feed: Feed, count: int, catalogue: Catalogue) -> list[str] | None:
@@ -194,10 +197,11 @@ def text_of(value: Any) -> str | None:
 
 def outside(feed: Feed, message: dict[str, Any]) -> list[str]:
     """Return the pointers to the members of a message that are outside its rows."""
+    content = message["payload"] if feed.block else message
     if feed.shape == "flat":
-        return [f"/{name}" for name in message if name.startswith("__")]
+        return [f"{feed.holder}/{name}" for name in content if name.startswith("__")]
     found = []
-    for name, value in (message["payload"] if feed.block else message).items():
+    for name, value in content.items():
         if name in ("before", "after", "row"):
             continue
         inner = [f"/{one}" for one in value] if isinstance(value, dict) else [""]
@@ -214,7 +218,7 @@ def is_said(pointer: str, said: set[str]) -> bool:
 def pointers(says: Any) -> list[str]:
     """Return the texts in a contract that are pointers, and the members that are no columns."""
     if isinstance(says, dict):
-        hidden = [f"/{name}" for name in says.get("not_columns", ())]
+        hidden = [f"{says['at']}/{name}" for name in says.get("not_columns", ())]
         return hidden + [found for one in says.values() for found in pointers(one)]
     if isinstance(says, list):
         return [found for one in says for found in pointers(one)]
