@@ -24,8 +24,9 @@ def unframe(
     """
     opened, opened_keys = (_open(some, schemas) for some in (values, keys))
     framed = [one for one in opened if one is not None]
-    nested = sum(any(isinstance(member, dict) for member in one["payload"].values()) for one in framed)
-    with_blocks = 2 * nested >= len(framed) or _are_marked([one["payload"] for one in framed])
+    rows = [one["payload"] for one in framed if isinstance(one["payload"], dict)]
+    nested = sum(any(isinstance(member, dict) for member in row.values()) for row in rows)
+    with_blocks = 2 * nested >= len(framed) or _are_marked(rows)
 
     def text_of(message: dict[str, Any]) -> bytes:
         return write_message(schemas.with_block(message) if with_blocks else message["payload"]).encode()

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 import yaml
+from framed_topics import HeldSchemas, body_of, frame
 from home_made import written
 from topics import CATALOGUE
 
@@ -16,6 +17,7 @@ from cdc_contracts.registry.core.common.errors import UndetectedError
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.validate.validation_context import open_validation
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 
 @pytest.fixture
@@ -418,6 +420,13 @@ def test_a_row_beside_a_block_that_may_be_read_otherwise_is_not_drafted(draft, m
         draft(messages)
     assert error.value.what == f"no contract can express these messages: {says}"
     assert error.value.where == first
+
+
+def test_a_framed_value_that_is_no_record_is_no_message_to_draft_from():
+    schemas = WriterSchemas(HeldSchemas({1: "string"}))
+    with pytest.raises(UndetectedError, match="not a message in JSON") as error:
+        read_samples([("m:1", frame(1, body_of("string", "abc")))], schemas)
+    assert error.value.where == "m:1"
 
 
 def test_columns_without_a_type_in_the_schema_block_keep_their_values(draft):
