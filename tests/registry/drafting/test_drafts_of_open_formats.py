@@ -78,6 +78,7 @@ POINT = {"x": 1.0, "y": 2.0}
         ({"p": {"x": 1}, "q": {"x": 2}, "__deleted": "false"}, "upsert", None, {"p": '{"x":1}', "q": '{"x":2}'}),
         ({"p": {"x": 1}, "q": {"x": 2}, "__deleted": "true"}, "delete", {"p": '{"x":1}', "q": '{"x":2}'}, None),
         ({"id": 1, "doc": {"x": 1}, "tags": [], "__op": "u"}, "update", None, {"id": "1", "doc": '{"x":1}', "tags": "[]"}),
+        ({"op": "c", "after": {"id": 1, "old": "{}"}}, "insert", None, {"id": "1", "old": "{}"}),
         ({"op": "c", "after": {"id": 1, "a-b": [1], "a.b": {"": 2}, "1st": 3}}, "insert", None,
          {"id": "1", "a-b": "[1]", "a.b": '{"":2}', "1st": "3"}),
     ],
