@@ -63,13 +63,11 @@ def find_parts(members: Members) -> MessageParts:
         if more is None or more in wide:
             break
         wide.add(more)
-    is_marked = _is_marked_row(members, places, codes, envelope)
-    beside = _objects_beside(members, places, codes) if is_marked else ()
-    if beside or (codes.member.parts[:-1] in places.images and not is_marked):
-        raise _op_in_row(codes.member, beside)
-    if is_marked or _may_be_row(members, places, codes, envelope):
+    if _is_marked_row(members, places, codes, envelope) or _may_be_row(members, places, codes, envelope):
         _take_flattened(members, places, codes)
         codes = find_op(members, places) or codes
+    elif codes.member.parts[:-1] in places.images:
+        raise _op_in_row(codes.member)
     nulls = [message for message in members.messages if places.flattened and message.at(places.flattened) is None]
     if nulls:
         raise _null_row(members, places.flattened or (), nulls)
@@ -87,11 +85,11 @@ def find_parts(members: Members) -> MessageParts:
 def _is_marked_row(members: Members, places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:
     """Return whether what holds the op code is the row, as the name of the code is marked to be none of the columns.
 
-    That is the message itself, or an object that a schema block describes.
+    That is the message itself, or an object that a schema block describes. Raises UndetectedError if another object may
+    be the row as well.
     """
     at = codes.member.parts[:-1]
-    may_hold = not at or at in places.described
-    if not may_hold or not codes.is_marked or any(hint_of(one) == SIDE for one in places.images):
+    if not codes.is_marked or (at and at not in places.described):
         return False
     named = {str(place.says["at"]) for place in envelope.places.values() if "at" in place.says}
     rows = (message.at(at) for message in members.messages if codes.code(message) is not None)
@@ -99,7 +97,13 @@ def _is_marked_row(members: Members, places: RowPlaces, codes: OpCodes, envelope
     plain = any(
         kind not in ("object", "array", "null") and join_pointer(*at, name) not in named for name, kind in others
     )
-    return plain or (bool(others) and not any(hint_of(one) for one in places.images))
+    if not plain and (not others or any(hint_of(one) for one in places.images)):
+        return False
+    rivals = [members[one] for one in places.images if hint_of(one) == SIDE]
+    rivals += _objects_beside(members, places, codes)
+    if rivals:
+        raise _op_in_row(codes.member, rivals)
+    return True
 
 
 def _may_be_row(members: Members, places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:
@@ -151,11 +155,11 @@ def _no_op(members: Members, places: RowPlaces) -> UndetectedError:
     )
 
 
-def _op_in_row(member: ObservedMember, beside: Sequence[ObservedMember] = ()) -> UndetectedError:
-    others = f", or the row is at {', '.join(one.pointer for one in beside)}" if beside else ""
+def _op_in_row(member: ObservedMember, rivals: Sequence[ObservedMember] = ()) -> UndetectedError:
+    others = f", or the row is at {', '.join(one.pointer for one in rivals)}" if rivals else ""
     return UndetectedError(
         f"no contract can express these messages: {member.pointer} looks like the op code, and is in the row{others}",
-        where=beside[0].first if beside else member.first,
+        where=rivals[0].first if rivals else member.first,
         hint="Unwrap the rows first: only a row that is the message, or that a schema block describes, has its op "
         "among columns, under a name that begins with _ or @.",
     )
@@ -188,6 +192,8 @@ def _take_flattened(members: Members, places: RowPlaces, codes: OpCodes) -> None
         name = pointers.get(str(place.says.get("at")))
         if fact in ("table", "database", "schema", "database_table") and name is not None:
             named.append(name)
+    if codes.is_marked:  # so is all that is beside the columns, and a column may be called anything else
+        named = [name for name in named if name.startswith(MARKS)]
     named += [name for name in names if name.startswith(MARKS) or lists_key(rows, (*at, name), names)]
     take_flattened(places, rows, at, names, named)
     held = (message.at(at) for message in members.messages)

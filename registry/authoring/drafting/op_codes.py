@@ -221,6 +221,7 @@ def _word(code: str) -> str:
 def _read_codes(members: Members, member: ObservedMember, places: RowPlaces) -> OpCodes:
     found = OpCodes(member)
     flags = (one for one in members if one.is_only("boolean") and "ddl" in one.words)
+    flags = (one for one in flags if places.name_in_flattened(one.parts) not in places.columns)
     found.ddl_flag = next((one for one in flags if not _is_of_row(one.parts, places)), None)
     for message in members.messages:
         code = found.code(message)

@@ -78,6 +78,10 @@ POINT = {"x": 1.0, "y": 2.0}
         ({"p": {"x": 1}, "q": {"x": 2}, "__deleted": "false"}, "upsert", None, {"p": '{"x":1}', "q": '{"x":2}'}),
         ({"p": {"x": 1}, "q": {"x": 2}, "__deleted": "true"}, "delete", {"p": '{"x":1}', "q": '{"x":2}'}, None),
         ({"id": 1, "doc": {"x": 1}, "tags": [], "__op": "u"}, "update", None, {"id": "1", "doc": '{"x":1}', "tags": "[]"}),
+        (
+            {"table": "x", "schema": "y", "ddl": True, "source": {"db": "z"}, "__op": "c", "__table": "t"},
+            "insert", None, {"table": "x", "schema": "y", "ddl": "true", "source": '{"db":"z"}'},
+        ),
         ({"op": "c", "after": {"id": 1, "old": "{}"}}, "insert", None, {"id": "1", "old": "{}"}),
         ({"op": "c", "after": {"id": 1, "a-b": [1], "a.b": {"": 2}, "1st": 3}}, "insert", None,
          {"id": "1", "a-b": "[1]", "a.b": '{"":2}', "1st": "3"}),
@@ -318,7 +322,7 @@ TYPES = {
     "tags": {"type": "array", "items": {"type": "string"}}, "ddl": {"type": "string"},
     "source": {"type": "struct", "fields": [{"type": "string", "field": "db"}], "name": "acme.Source"},
     "__op": {"type": "string"}, "__deleted": {"type": "string"}, "__table": {"type": "string"}, "op": {"type": "string"},
-    "__source_ts_ms": {"type": "int64"}, "__rank": {"type": "int32"},
+    "__source_ts_ms": {"type": "int64"}, "__rank": {"type": "int32"}, "old": {"type": "struct", "fields": []},
 }  # fmt: skip
 
 
@@ -402,6 +406,14 @@ INSERT, UNMARKED = flattened_row("c", {"id": 1, "n": "a"}), {"id": 1, "n": "a", 
             "/payload/__op looks like the op code, and is in the row, or the row is at /rows", "m:2",
         ),
         (
+            [beside_block(INSERT), beside_block({**INSERT, "old": POINT})],
+            "/payload/__op looks like the op code, and is in the row, or the row is at /payload/old", "m:2",
+        ),
+        (
+            [INSERT, {**INSERT, "old": POINT}],
+            "/__op looks like the op code, and is in the row, or the row is at /old", "m:2",
+        ),
+        (
             [beside_block(INSERT, described=["id", "__op"])],
             "/payload/__op looks like the op code, and is in the row", "m:1",
         ),
@@ -414,9 +426,10 @@ INSERT, UNMARKED = flattened_row("c", {"id": 1, "n": "a"}), {"id": 1, "n": "a", 
             "/payload/__op looks like the op code, and 1 of 2 messages have a row and do not have it", "m:2",
         ),
     ],
-    ids=["op without a mark", "object beside", "rows beside", "not described", "null", "row without its op"],
+    ids=["op without a mark", "object beside", "rows beside", "side in a row", "side in a message", "not described",
+         "null", "row without its op"],
 )  # fmt: skip
-def test_a_row_beside_a_block_that_may_be_read_otherwise_is_not_drafted(draft, messages, says, first):
+def test_a_flattened_row_that_may_be_read_otherwise_is_not_drafted(draft, messages, says, first):
     with pytest.raises(UndetectedError) as error:
         draft(messages)
     assert error.value.what == f"no contract can express these messages: {says}"
