@@ -146,18 +146,20 @@ def find_messages_without_code(members: Members, places: RowPlaces, codes: OpCod
 
 
 def rows_without_code(members: Members, places: RowPlaces, codes: OpCodes) -> list[SampleMessage]:
-    """Return the messages with rows that lack an op code; where it is in rows, those with columns of the others."""
+    """Return the messages with rows that lack an op code; where it is in rows, those with columns of the others.
+
+    These may be the message itself in some messages, and what a schema block describes in others.
+    """
     without = [message for message in members.messages if codes.op(message) is None]
     if places.flattened is None:
         return [message for message in without if holding_images(message, places)]
-    named = {name for message in members.messages if message not in without for name in _names(message, places)}
-    return [message for message in without if len(named & _names(message, places)) * 2 > len(_names(message, places))]
-
-
-def _names(message: SampleMessage, places: RowPlaces) -> set[str]:
-    """Return the members of what would be the flattened row of a message."""
-    row = message.at(places.flattened or ())
-    return {*row} if isinstance(row, dict) else set()
+    rows = (message.at(places.flattened) for message in members.messages if codes.code(message) is not None)
+    named = {name for row in rows for name in row}
+    may_be_rows = {places.flattened, (), *places.described}
+    return [
+        message for message in without
+        if any(isinstance(row := message.at(at), dict) and len(named & row.keys()) * 2 > len(row) for at in may_be_rows)
+    ]  # fmt: skip
 
 
 def op_in_row(members: Members, places: RowPlaces) -> ObservedMember | None:

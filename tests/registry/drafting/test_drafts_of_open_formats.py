@@ -425,9 +425,17 @@ INSERT, UNMARKED = flattened_row("c", {"id": 1, "n": "a"}), {"id": 1, "n": "a", 
             [beside_block(INSERT), beside_block({"id": 2, "n": "b"})],
             "/payload/__op looks like the op code, and 1 of 2 messages have a row and do not have it", "m:2",
         ),
+        (
+            [INSERT, beside_block(INSERT)],
+            "/__op looks like the op code, and 1 of 2 messages have a row and do not have it", "m:2",
+        ),
+        (
+            [beside_block(INSERT), INSERT, beside_block(INSERT)],
+            "/payload/__op looks like the op code, and 1 of 3 messages have a row and do not have it", "m:2",
+        ),
     ],
     ids=["op without a mark", "object beside", "rows beside", "side in a row", "side in a message", "not described",
-         "null", "row without its op"],
+         "null", "row without its op", "row beside a block among messages", "message among rows beside blocks"],
 )  # fmt: skip
 def test_a_flattened_row_that_may_be_read_otherwise_is_not_drafted(draft, messages, says, first):
     with pytest.raises(UndetectedError) as error:
