@@ -32,8 +32,8 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def audited(capsys, *more):
-    code = main(["audit", "file", "shop.parquet", "--engine", "local", "--fail-on", "error", "--json", *more])
+def audited(capsys, *more, file="shop.parquet"):
+    code = main(["audit", "file", file, "--engine", "local", "--fail-on", "error", "--json", *more])
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -136,13 +136,21 @@ def test_a_draft_of_framed_changes_takes_all_of_them_with_types_and_keys_from_th
     assert {one["class"] for one in report["findings"] if one["severity"] != "info"} == {"table-schema"}
 
 
-def test_a_draft_of_framed_rows_reads_each_as_a_row(here, capsys):
+def test_a_draft_of_framed_rows_reads_each_as_a_row_of_the_types_of_its_schema(here, capsys):
     rows = Capture("debezium", "3.5.0", "postgresql", "unwrapped-avro")
     unpack_schemas(rows.schemas_path.read_bytes(), here / "schemas")
-    values = [bytes_of(one["value"]) for one in read_records(rows) if one["value"]]
-    pq.write_table(pa.table({"value": pa.array(values, pa.binary())}), "rows.parquet")
+    records = [[bytes_of(one[part]) for one in read_records(rows) if one["value"]] for part in ("key", "value")]
+    columns = (pa.array(part, pa.binary()) for part in records)
+    pq.write_table(pa.table(dict(zip(("key", "value"), columns, strict=True))), "rows.parquet")
     code, shown = drafted(capsys, "rows.parquet")
-    assert (code, "they conform to debezium/flat@2 too" in shown) == (0, True)
+    assert (code, "they conform to debezium/flat-schema@2 too" in shown) == (0, True)
+    assert "io.debezium.time.MicroTimestamp" in (here / "own/acme/types/acme-framed.yaml").read_text()
+    contract = (here / "own/acme/framed/v1/contract.yaml").read_text()
+    assert "primary_key: {from: kafka-key, at: /payload}" in contract
+    _, report = audited(
+        capsys, "--contract", "acme/framed", "--contracts", "own", "--schema-registry", "schemas", file="rows.parquet"
+    )
+    assert report["ledger"]["quarantined"] == 0
 
 
 def test_a_draft_without_the_schemas_asks_for_them(here, capsys):

@@ -8,12 +8,11 @@ import pyarrow as pa
 import pytest
 from producers.captures import bytes_of, read_records
 from producers.decoded_captures import is_null_text, values_of
-from producers.test_captures import CAPTURES, TIMES_BEYOND_THE_LEAST, each, name_of, reference_of
+from producers.test_captures import CAPTURES, TIMES_BEYOND_THE_LEAST, name_of, reference_of
 from topics import CATALOGUE
 
 import cdc_contracts as cdc
 from cdc_contracts.registry.authoring.drafting.draft_folders import make_folder, read_samples
-from cdc_contracts.registry.core.common.errors import UndetectedError
 
 SUBJECT = "acme/feed"
 LITERAL = "__debezium_unavailable_value"
@@ -70,20 +69,9 @@ def columns_with_the_literal(change):
     )
 
 
-FLATTENED_BESIDE_A_BLOCK = [one for one in CAPTURES if one.is_flattened and one.has_schema_block]
-"""Those of which nothing is drafted: their op is among the columns of a row below another member."""
-
-
-@each(FLATTENED_BESIDE_A_BLOCK)
-def test_flattened_rows_beside_a_block_are_refused_rather_than_drafted_wrongly(capture, tmp_path):
-    with pytest.raises(UndetectedError, match="no contract can express these messages"):
-        write_draft(messages_in(capture), tmp_path)
-
-
 @pytest.mark.one_in(32)
 @pytest.mark.parametrize(
-    ("capture", "reference"),
-    [pytest.param(one, reference_of(one), id=name_of(one)) for one in CAPTURES if one not in FLATTENED_BESIDE_A_BLOCK],
+    ("capture", "reference"), [pytest.param(one, reference_of(one), id=name_of(one)) for one in CAPTURES]
 )
 def test_a_draft_decodes_a_capture_like_the_contract_of_its_producer(capture, reference, tmp_path):
     records = messages_in(capture)

@@ -151,7 +151,7 @@ def _tests(
     if own:
         yield {"present": join_pointer(*min(own, key=lambda parts: (parts[-1] in columns, parts)))}
         return
-    without = {*images} - {()}
+    without = {*images}
     for other in others:
         only = other.members - group.members
         without |= {min(only)} if only and not only & without else set()

@@ -156,8 +156,8 @@ class ContractDraft:
         return tests + present[:_MOST_PRESENT]
 
     def _is_row(self, parts: Parts) -> bool:
-        if () in self.places.images:
-            return not parts or parts[0] not in self.places.not_columns
+        if self.places.flattened is not None:
+            return self.places.name_in_flattened(parts) not in (None, *self.places.not_columns)
         return any(parts[: len(image)] == image and parts != image for image in self.places.images)
 
     def _full_load(self) -> str:
@@ -180,11 +180,11 @@ def draft_contract(reference: str, document: str, messages: Sequence[SampleMessa
 
 
 def _rules(places: RowPlaces, sides: dict[str, OpImages], envelope: EnvelopeFacts, codes: OpCodes) -> list[str]:
-    is_row = () in places.images
-    rules = [] if is_row and codes.codeless else ["image-present-for-op"]  # what has no op code is no row
+    is_flattened = places.flattened is not None
+    rules = [] if is_flattened and codes.codeless else ["image-present-for-op"]  # what has no op code is no row
     if places.types is not None or places.types_in_image is not None:
         rules.append("columns-typed")
-    if places.types is not None and places.types.field is not None:
+    if places.types is not None and places.types.is_block:
         rules.append("members-in-schema-block")
     if "primary_key" in envelope.places:
         rules.append("primary-key-in-image")
@@ -193,7 +193,7 @@ def _rules(places: RowPlaces, sides: dict[str, OpImages], envelope: EnvelopeFact
     completed = [name for one in sides.values() for name, side in one.sides.items() if "completed_from" in side]
     if completed:
         rules.append("old-keys-in-data" if "before" in completed else "data-keys-in-key")
-    if envelope.ddl is not None and "ddl" in codes.means and not is_row:
+    if envelope.ddl is not None and "ddl" in codes.means and not is_flattened:
         rules.append("ddl-text-only-if-ddl")
     if codes.ddl_flag is not None and codes.ddl_flag.pointer == "/isDdl" and not codes.flagged:
         rules.append("ddl-flag-agrees")

@@ -71,9 +71,10 @@ def find_envelope(members: Members, places: RowPlaces, codes: OpCodes) -> Envelo
     found = EnvelopeFacts()
     outside = [member for member in members if not _is_taken(member.parts, places, codes)]
     statements = outside
-    if () in places.images:  # the other members are columns, and a column is no part of the envelope
-        columns = [member for member in outside if len(member.parts) == 1 and member.parts[0] in places.columns]
-        outside = [member for member in outside if member.parts[0] in places.not_columns]
+    if places.flattened is not None:  # the other members are columns, and a column is no part of the envelope
+        columns = [one for one in outside if one.parts[:-1] == places.flattened and one.parts[-1] in places.columns]
+        others = (None, *places.not_columns)
+        outside = [member for member in outside if places.name_in_flattened(member.parts) in others]
         times = [member.pointer for member in columns if _form_of_time(member) or _unread_time(member)]
         if times:
             found.questions.append(f"read as columns: is one of {', '.join(times)} the time of the change instead?")
@@ -86,7 +87,7 @@ def find_envelope(members: Members, places: RowPlaces, codes: OpCodes) -> Envelo
 
 
 def _is_taken(parts: Parts, places: RowPlaces, codes: OpCodes) -> bool:
-    taken = [image for image in places.images if image]
+    taken = [image for image in places.images if image != places.flattened]
     taken += [places.types.parts] if places.types else []
     taken += [places.codes] if places.codes else []
     return parts == codes.member.parts or any(parts[: len(one)] == one for one in taken)
@@ -292,10 +293,10 @@ def _is_of_row(message: SampleMessage, at: str, places: RowPlaces) -> bool:
     )
 
 
-def lists_key(members: Members, name: str, columns: Collection[str]) -> bool:
+def lists_key(members: Members, parts: Parts, columns: Collection[str]) -> bool:
     """Return whether a member beside columns is called a key, and lists some of them in every message."""
-    lists = [_listed(value) for _, value in members.values((name,))]
-    named = {*words_of(name)} & KEY and any(lists)
+    lists = [_listed(value) for _, value in members.values(parts)]
+    named = {*words_of(parts[-1])} & KEY and any(lists)
     return bool(named) and all(one is not None and {*one} <= {*columns} for one in lists)
 
 

@@ -53,7 +53,7 @@ class SchemaDraft:
         types = self.places.types
         if types is not None and types.is_block and parts == types.parts:
             return schema | {"additionalProperties": {"type": [*_PLAIN_KINDS, "array", "object"]}}
-        if parts in self.places.images and parts:
+        if parts in self.places.images and parts != self.places.flattened:
             self._add_rows(schema, values)
         elif types is not None and parts == types.parts and "object" in kinds:
             schema["additionalProperties"] = {"type": "string"}
@@ -83,7 +83,7 @@ class SchemaDraft:
             schema |= {key: value for key, value in row.items() if key != "type"}
 
     def _add_members(self, schema: dict[str, Any], parts: Parts, objects: Sequence[dict[str, Any]]) -> None:
-        flat = not parts and () in self.places.images
+        flat = parts == self.places.flattened
         names = dict.fromkeys(name for one in objects for name in one)
         named = [name for name in names if not flat or name in self.places.not_columns]
         schema["properties"] = {

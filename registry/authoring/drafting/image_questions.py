@@ -40,10 +40,13 @@ def _about_places(places: RowPlaces) -> Iterator[str]:
         nameless = [join_pointer(*parts) for parts in places.images if hint_of(parts) > hint_of(parts, own=True) == 0]
         if nameless:
             yield f"is there a row at {_all(nameless)}, or a column that is an object? Only the member above says so."
-    if places.not_columns:
-        hidden = [join_pointer(name) for name in places.not_columns]
-        columns = [join_pointer(name) for name in sorted(places.columns)]
-        yield f"the message is the row: is none of {_all(hidden)} a column, and each of {_all(columns)} one?"
+    if places.flattened is not None and places.not_columns:
+        hidden, columns = (
+            _all([join_pointer(*places.flattened, name) for name in names])
+            for names in (places.not_columns, sorted(places.columns))
+        )
+        row = join_pointer(*places.flattened) or "the message"
+        yield f"{row} is the row: is none of {hidden} a column, and each of {columns} one?"
 
 
 def _about_pairs(sides: Mapping[str, OpImages]) -> Iterator[str]:

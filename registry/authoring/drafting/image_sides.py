@@ -111,7 +111,7 @@ def _side(messages: list[SampleMessage], places: RowPlaces, held: list[Parts]) -
     """Return one side: the image that holds the row, and the other one that does where this one does not."""
     first, *others = held
     side: dict[str, Any] = {"at": join_pointer(*first)}
-    if places.not_columns and not first:
+    if places.not_columns and first == places.flattened:
         side["not_columns"] = list(places.not_columns)
     without = [message for message in messages if first not in holding_images(message, places)]
     other = next((one for one in others if any(one in holding_images(message, places) for message in without)), None)

@@ -25,7 +25,7 @@ from cdc_contracts.registry.authoring.drafting.row_places import (
     find_rows,
     hint_of,
     structures_in,
-    take_message,
+    take_flattened,
 )
 from cdc_contracts.registry.authoring.drafting.row_refusals import find_refusal, find_wide_rows, hold_unreadable_rows
 from cdc_contracts.registry.authoring.drafting.unsent_marks import UnsentMarks, find_absent
@@ -64,8 +64,13 @@ def find_parts(members: Members) -> MessageParts:
             break
         wide.add(more)
     if _is_marked_row(members, places, codes, envelope) or _may_be_row(members, places, codes, envelope):
-        _take_rows_of_the_top(members, places, codes)
+        _take_flattened(members, places, codes)
         codes = find_op(members, places) or codes
+    elif codes.member.parts[:-1] in places.images:
+        raise _op_in_row(codes.member)
+    nulls = [message for message in members.messages if places.flattened and message.at(places.flattened) is None]
+    if nulls:
+        raise _null_row(members, places.flattened or (), nulls)
     lacking = rows_without_code(members, places, codes)
     if lacking:
         raise _partial_op(members, codes, lacking)
@@ -78,15 +83,27 @@ def find_parts(members: Members) -> MessageParts:
 
 
 def _is_marked_row(members: Members, places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:
-    """Return whether the message itself is the row, as the name of its op code is marked to be none of the columns."""
-    op = codes.member.parts
-    if len(op) > 1 or not op[0].startswith(MARKS) or any(hint_of(one) == SIDE for one in places.images):
+    """Return whether what holds the op code is the row, as the name of the code is marked to be none of the columns.
+
+    That is the message itself, or an object that a schema block describes. Raises UndetectedError if another object may
+    be the row as well.
+    """
+    at = codes.member.parts[:-1]
+    if not codes.is_marked or (at and at not in places.described):
         return False
     named = {str(place.says["at"]) for place in envelope.places.values() if "at" in place.says}
-    rows = (message.content for message in members.messages if codes.code(message) is not None)
+    rows = (message.at(at) for message in members.messages if codes.code(message) is not None)
     others = {(name, kind_of(value)) for row in rows for name, value in row.items() if not name.startswith(MARKS)}
-    plain = any(kind not in ("object", "array", "null") and join_pointer(name) not in named for name, kind in others)
-    return plain or (bool(others) and not any(hint_of(one) for one in places.images))
+    plain = any(
+        kind not in ("object", "array", "null") and join_pointer(*at, name) not in named for name, kind in others
+    )
+    if not plain and (not others or any(hint_of(one) for one in places.images)):
+        return False
+    rivals = [members[one] for one in places.images if hint_of(one) == SIDE]
+    rivals += _objects_beside(members, places, codes)
+    if rivals:
+        raise _op_in_row(codes.member, rivals)
+    return True
 
 
 def _may_be_row(members: Members, places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:
@@ -96,6 +113,14 @@ def _may_be_row(members: Members, places: RowPlaces, codes: OpCodes, envelope: E
     top = (member for member in members if len(member.parts) == 1)
     places.refused_beside = tuple(member.parts for member in top if _holds_objects(members, member))
     return not places.refused_beside
+
+
+def _objects_beside(members: Members, places: RowPlaces, codes: OpCodes) -> list[ObservedMember]:
+    """Return the objects, and lists of them, beside the row that a schema block describes: each could be one too."""
+    at = codes.member.parts[:-1]
+    row = (at, places.described.get(at))
+    beside = (one for one in members if at and one.parts[:-1] == at[:-1] and one.parts not in row)
+    return [one for one in beside if _holds_objects(members, one)]
 
 
 def _holds_objects(members: Members, member: ObservedMember) -> bool:
@@ -123,14 +148,29 @@ def _no_op(members: Members, places: RowPlaces) -> UndetectedError:
         )
     within = op_in_row(members, places)
     if within is not None:
-        return UndetectedError(
-            f"no contract can express these messages: {within.pointer} looks like the op code, and is in the row",
-            where=within.first, hint="Unwrap the rows first: only a message that is the row has its op among columns.",
-        )  # fmt: skip
+        return _op_in_row(within)
     return UndetectedError(
         "no member says what each message does: a text in every message, with few values such as insert or U",
         hint="Give more messages of one dialect, with an insert, an update and a delete among them.",
     )
+
+
+def _op_in_row(member: ObservedMember, rivals: Sequence[ObservedMember] = ()) -> UndetectedError:
+    others = f", or the row is at {', '.join(one.pointer for one in rivals)}" if rivals else ""
+    return UndetectedError(
+        f"no contract can express these messages: {member.pointer} looks like the op code, and is in the row{others}",
+        where=rivals[0].first if rivals else member.first,
+        hint="Unwrap the rows first: only a row that is the message, or that a schema block describes, has its op "
+        "among columns, under a name that begins with _ or @.",
+    )
+
+
+def _null_row(members: Members, at: Parts, nulls: Sequence[SampleMessage]) -> UndetectedError:
+    seen = f"{len(nulls):,} of {len(members.messages):,} messages"
+    return UndetectedError(
+        f"no contract can express these messages: {join_pointer(*at)} is null in {seen}, which may delete a row",
+        where=nulls[0].place, hint="Leave them out. If they delete rows, say so in the contract by `op.null_value`.",
+    )  # fmt: skip
 
 
 def _images_hint(places: RowPlaces) -> str:
@@ -139,16 +179,22 @@ def _images_hint(places: RowPlaces) -> str:
     return "Give messages with rows. " + VOCABULARY
 
 
-def _take_rows_of_the_top(members: Members, places: RowPlaces, codes: OpCodes) -> None:
-    """Read the message itself as the row, beside what belongs to the envelope."""
+def _take_flattened(members: Members, places: RowPlaces, codes: OpCodes) -> None:
+    """Read what holds the op code as the row, beside what belongs to the envelope."""
+    at = codes.member.parts[:-1]
+    places.images = [one for one in places.images if one != at]  # its members may be parts of the envelope
     rows = Members(message for message in members.messages if codes.code(message) is not None)
-    names = dict.fromkeys(name for message in rows.messages for name in message.content)
+    names = dict.fromkeys(name for message in rows.messages for name in message.at(at))
     envelope = find_envelope(rows, places, codes)
-    named = [one.parts[0] for one in (codes.member, codes.ddl_flag) if one is not None]
+    named = [one.parts[-1] for one in (codes.member, codes.ddl_flag) if one is not None and one.parts[:-1] == at]
+    pointers = {join_pointer(*at, name): name for name in names}
     for fact, place in envelope.places.items():
-        at = str(place.says.get("at", ""))[1:]
-        if fact in ("table", "database", "schema", "database_table") and at in names:
-            named.append(at)
-    named += [name for name in names if name.startswith(MARKS) or lists_key(rows, name, names)]
-    take_message(places, rows, names, named)
-    places.structures = structures_in(value for message in members.messages for value in message.content.values())
+        name = pointers.get(str(place.says.get("at")))
+        if fact in ("table", "database", "schema", "database_table") and name is not None:
+            named.append(name)
+    if codes.is_marked:  # so is all that is beside the columns, and a column may be called anything else
+        named = [name for name in named if name.startswith(MARKS)]
+    named += [name for name in names if name.startswith(MARKS) or lists_key(rows, (*at, name), names)]
+    take_flattened(places, rows, at, names, named)
+    held = (message.at(at) for message in members.messages)
+    places.structures = structures_in(value for row in held if isinstance(row, dict) for value in row.values())

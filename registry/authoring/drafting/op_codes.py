@@ -75,6 +75,11 @@ class OpCodes:
     """The kinds of messages without a code."""
 
     @property
+    def is_marked(self) -> bool:
+        """Whether the name of the member says that it is none of the columns beside it."""
+        return self.member.parts[-1].startswith(MARKS)
+
+    @property
     def means(self) -> set[str]:
         """The canonical ops of all messages."""
         flagged = {"ddl"} if self.flagged else set()
@@ -136,22 +141,32 @@ def name_no_op(members: Members, places: RowPlaces) -> OpCodes | None:
 def find_messages_without_code(members: Members, places: RowPlaces, codes: OpCodes) -> None:
     """Find out what messages without an op code are: tests of other members say their op."""
     without = [message for message in members.messages if codes.op(message) is None]
-    codes.codeless += find_codeless(without, codes.member.parts, places.images, places.columns)
+    images = [image for image in places.images if image != places.flattened]
+    codes.codeless += find_codeless(without, codes.member.parts, images, places.columns)
 
 
 def rows_without_code(members: Members, places: RowPlaces, codes: OpCodes) -> list[SampleMessage]:
-    """Return the messages with rows that lack an op code; where messages are rows, those with columns of the others."""
+    """Return the messages with rows that lack an op code; where it is in rows, those with columns of the others.
+
+    These may be the message itself in some messages, and what a schema block describes in others.
+    """
     without = [message for message in members.messages if codes.op(message) is None]
-    if () not in places.images:
+    if places.flattened is None:
         return [message for message in without if holding_images(message, places)]
-    named = {name for message in members.messages if message not in without for name in message.content}
-    return [message for message in without if len(named & message.content.keys()) * 2 > len(message.content)]
+    rows = (message.at(places.flattened) for message in members.messages if codes.code(message) is not None)
+    named = {name for row in rows for name in row}
+    may_be_rows = {places.flattened, (), *places.described}
+    return [
+        message for message in without
+        if any(isinstance(row := message.at(at), dict) and len(named & row.keys()) * 2 > len(row) for at in may_be_rows)
+    ]  # fmt: skip
 
 
 def op_in_row(members: Members, places: RowPlaces) -> ObservedMember | None:
-    """Return a member that looks like an op code, and is in an object that holds a row."""
-    texts = (one for one in members if one.is_only("string") and _is_inside(one.parts, places))
-    return next((one for one in texts if one.parts[-1].startswith(MARKS) and _rank(one) > _ALIKE), None)
+    """Return a member that looks like an op code, and is in an object that holds a row or may be one."""
+    texts = [one for one in members if one.is_only("string") and _is_inside(one.parts, places) and _rank(one) > _ALIKE]
+    marked = (one for one in texts if one.parts[-1].startswith(MARKS))
+    return next(marked, None) or next((one for one in texts if one.parts[:-1] in places.described), None)
 
 
 def numeric_op(members: Members, places: RowPlaces) -> ObservedMember | None:
@@ -179,6 +194,8 @@ def _may_be_op(member: ObservedMember, places: RowPlaces) -> bool:
 
 
 def _is_of_row(parts: Parts, places: RowPlaces) -> bool:
+    if parts[:-1] in places.described and parts[-1].startswith(MARKS):
+        return False  # what a block describes may be a row with its op code among the columns
     in_block = any(parts[: len(block)] == block for block in places.blocks)
     return in_block or _is_inside(parts, places) or places.may_be_column(parts)
 
@@ -206,6 +223,7 @@ def _word(code: str) -> str:
 def _read_codes(members: Members, member: ObservedMember, places: RowPlaces) -> OpCodes:
     found = OpCodes(member)
     flags = (one for one in members if one.is_only("boolean") and "ddl" in one.words)
+    flags = (one for one in flags if places.name_in_flattened(one.parts) not in places.columns)
     found.ddl_flag = next((one for one in flags if not _is_of_row(one.parts, places)), None)
     for message in members.messages:
         code = found.code(message)
@@ -216,7 +234,7 @@ def _read_codes(members: Members, member: ObservedMember, places: RowPlaces) -> 
         other = [message for message in mine if not found.is_flagged(message)]
         found.flagged |= {code} if 0 < len(other) < len(mine) else set()
         rows = [holding_images(message, places) for message in other]
-        found.ops[code] = _meaning(found, code, rows) if other else _of_ddl(code)
+        found.ops[code] = _meaning(found, code, rows, places) if other else _of_ddl(code)
         if found.ops[code] == "ddl" and found.ddl_flag is None and _word(code) in _STATEMENTS:
             found.ops[code] = _of_statements(found, code, [*statements_of(members, mine, places)])
     return found
@@ -241,7 +259,7 @@ def holding_images(message: SampleMessage, places: RowPlaces) -> list[Parts]:
     return [parts for parts in places.images if (value := message.at(parts)) is not ABSENT and places.rows(value)]
 
 
-def _meaning(found: OpCodes, code: str, rows: list[list[Parts]]) -> str:
+def _meaning(found: OpCodes, code: str, rows: list[list[Parts]], places: RowPlaces) -> str:
     word, holds = _word(code), any(rows)
     if "deleted" in found.member.words and code in ("true", "false") and holds:
         return "delete" if code == "true" else "upsert"
@@ -254,7 +272,7 @@ def _meaning(found: OpCodes, code: str, rows: list[list[Parts]]) -> str:
     if known == "ddl" and found.ddl_flag is not None:
         known = None
         found.guessed[code] = f"{found.ddl_flag.pointer} is false in messages with it"
-        if not holds or all(parts == () for one in rows for parts in one):  # a message always has members
+        if not holds or all(parts == places.flattened for one in rows for parts in one):  # it always has members
             return "mark"
     if known:
         return str(known)

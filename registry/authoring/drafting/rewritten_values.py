@@ -43,9 +43,9 @@ class Rewriter:
         return content if isinstance(content, dict) else message.content
 
     def _copy(self, value: Any, parts: Parts) -> Any:
-        if parts in self.places.images and parts:
+        if parts in self.places.images and parts != self.places.flattened:
             return self._image(value)
-        if not parts and () in self.places.images and isinstance(value, dict):
+        if parts == self.places.flattened and isinstance(value, dict):
             hidden = self.places.not_columns
             return {name: one if name in hidden else self._other(one) for name, one in value.items()}
         member = self.members.get(parts)

@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts, words_of
 from cdc_contracts.registry.authoring.drafting.type_places import (
+    BLOCK,
     TypesPlace,
     are_blocks,
     are_types_objects,
     find_block_types,
+    find_described,
     find_types,
     hold_types,
     list_types,
@@ -61,8 +63,13 @@ class RowPlaces:
     types_in_image: tuple[str, str] | None = None
     blocks: tuple[Parts, ...] = ()
     """Schema blocks: what is in them describes members, and is none."""
+    described: dict[Parts, Parts] = field(default_factory=dict)
+    """The objects that a schema block beside them describes, and so may be rows, with the block of each."""
     codes: Parts | None = None
+    flattened: Parts | None = None
+    """The row with parts of the envelope among its columns: the message itself, or what a schema block describes."""
     not_columns: tuple[str, ...] = ()
+    """The members of this row that are no columns."""
     refused: dict[Parts, UnreadableRows] = field(default_factory=dict)
     """Members that look like rows and cannot be read as rows."""
     refused_beside: tuple[Parts, ...] = ()
@@ -92,6 +99,11 @@ class RowPlaces:
             hint_of(one, own=True) == SIDE for one in around
         )
 
+    def name_in_flattened(self, parts: Parts) -> str | None:
+        """Return which member of the flattened row a place is, or is in; None if it is outside of the row."""
+        at = self.flattened
+        return parts[len(at)] if at is not None and at == parts[: len(at)] != parts else None
+
     def rows(self, value: Any) -> list[dict[str, Any]]:
         """Return the rows of an image, without what is no column."""
         hidden = {*self.not_columns, *((self.types_in_image[0],) if self.types_in_image else ())}
@@ -107,7 +119,7 @@ def find_rows(members: Members, wide: Collection[Parts] = ()) -> RowPlaces:
     """
     places = RowPlaces()
     blocks = [member.parts for member in members if member.is_only("object") and are_blocks(members, member.parts)]
-    places.blocks = tuple(blocks)
+    places.blocks, places.described = tuple(blocks), find_described(members, blocks)
     outside = [member.parts for member in members if not _is_inside(member.parts, [*wide, *blocks])]
     outside = [parts for parts in outside if parts not in blocks]
     held = {
@@ -136,14 +148,19 @@ def find_rows(members: Members, wide: Collection[Parts] = ()) -> RowPlaces:
     return places
 
 
-def take_message(places: RowPlaces, members: Members, names: Collection[str], named: Collection[str]) -> None:
-    """Take messages themselves for rows: `names` are their members, and `named` those that are no columns."""
-    columns = {*names} - {*named}
-    types = next((name for name in names if name in columns and name_types(members, name, columns)), None)
-    places.types = None if types is None else TypesPlace((types,), "name-to-type")
+def take_flattened(
+    places: RowPlaces, members: Members, at: Parts, names: Collection[str], named: Collection[str]
+) -> None:
+    """Take what is at a place for the row: `names` are its members, and `named` those that are no columns."""
+    columns, block = {*names} - {*named}, places.described.get(at)
+    typed = (name for name in names if name in columns and name_types(members, (*at, name), columns))
+    types = next(typed, None) if block is None else None
+    places.types = None if types is None else TypesPlace((*at, types), "name-to-type")
+    if block is not None:
+        places.types = TypesPlace(block, BLOCK)
     places.not_columns = tuple(dict.fromkeys([*named, *([] if types is None else [types])]))
     places.columns = frozenset(columns - {types})
-    places.images, places.container = [()], "object"
+    places.images, places.flattened, places.container = [at], at, "object"
     places.refused, places.types_in_image, places.codes = {}, None, None
     places.guessed = places.mixed = False
 

@@ -59,8 +59,14 @@ def _rivals_within(places: RowPlaces, parts: Parts, rows: UnreadableRows) -> lis
 def _holding(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> Iterator[tuple[Parts, UnreadableRows]]:
     """Yield the members that cannot be read and hold rows, those first whose names say so most clearly."""
     for parts, rows in sorted(places.refused.items(), key=lambda one: -hint_of(one[0])):
-        if _hold_rows(parts, rows, places, codes, envelope):
+        if not _is_text_column(parts, rows, places) and _hold_rows(parts, rows, places, codes, envelope):
             yield parts, rows
+
+
+def _is_text_column(parts: Parts, rows: UnreadableRows, places: RowPlaces) -> bool:
+    """Return whether a member that holds texts is a column of a row, as the name of this one says a side."""
+    around = [image for image in places.images if image == parts[: len(image)] != parts]
+    return rows.holds == "texts of objects" and any(hint_of(image, own=True) == SIDE for image in around)
 
 
 def hold_unreadable_rows(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:

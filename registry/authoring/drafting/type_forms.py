@@ -120,7 +120,10 @@ def types_of(message: SampleMessage, places: RowPlaces) -> dict[str, str] | None
         return None
     value = message.at(places.types.parts)
     if places.types.is_block:
-        return read_block_types(value, places.types.field)
+        types = read_block_types(value, places.types.field)
+        if types is None or places.flattened is None:
+            return types
+        return {name: one for name, one in types.items() if name in places.columns}  # it describes all members
     return None if value is ABSENT else read_types(value, places.types.name, places.types.type)
 
 

@@ -70,7 +70,18 @@ def find_block_types(members: Members, blocks: list[Parts], images: list[Parts])
     return None
 
 
-def _describes(message: SampleMessage, block: Parts, field: str, images: list[Parts]) -> bool:
+def find_described(members: Members, blocks: list[Parts]) -> dict[Parts, Parts]:
+    """Return the objects beside schema blocks of which these have a type for each member, with the block of each."""
+    return {
+        member.parts: block
+        for block in blocks
+        for member in members
+        if member.parts[:-1] == block[:-1] and member.parts != block and member.is_only("object")
+        and all(_describes(message, block, None, [member.parts]) for message in members.messages)
+    }  # fmt: skip
+
+
+def _describes(message: SampleMessage, block: Parts, field: str | None, images: list[Parts]) -> bool:
     """Return whether the block of a message has a type for each column of its rows."""
     rows = [row for parts in images if isinstance(row := message.at(parts), dict)]
     types = read_block_types(message.at(block), field) or {}
@@ -98,10 +109,10 @@ def types_within(members: Members, images: list[Parts]) -> tuple[str, str] | Non
     return None
 
 
-def name_types(members: Members, name: str, columns: set[str]) -> bool:
+def name_types(members: Members, parts: Parts, columns: set[str]) -> bool:
     """Return whether a member beside columns is an object of their types."""
-    rows = [value for _, value in members.values((name,)) if isinstance(value, dict)]
-    return bool(rows) and members[name,].is_only("object") and hold_types(rows) and names_in(rows) < columns
+    rows = [value for _, value in members.values(parts) if isinstance(value, dict)]
+    return bool(rows) and members[parts].is_only("object") and hold_types(rows) and names_in(rows) < columns
 
 
 def list_types(members: Members, parts: Parts, rows: list[dict[str, Any]]) -> bool:

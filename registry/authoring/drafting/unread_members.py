@@ -37,7 +37,9 @@ def find_unread(
     images = {split_pointer(pointer) for pointer in version.meaning.images.pointers()}
     found: dict[Parts, UnreadMember] = {}
     for message, reading in validated:
-        for parts, value in _unread(message.content, (), envelope | _images(reading), _columns(reading)):
+        rows = _flattened(reading)
+        taken = (envelope | _images(reading)) - rows.keys()
+        for parts, value in _unread(message.content, (), taken, rows):
             if (known is not None and _describes(known, parts)) or (parts in images and not _holds(value)):
                 continue
             one = found.setdefault(parts, UnreadMember(message.place))
@@ -85,22 +87,23 @@ def _images(reading: Reading) -> set[Parts]:
     return {split_pointer(pointer) for pointer in pointers if pointer}
 
 
-def _columns(reading: Reading) -> frozenset[str] | None:
-    """Return the members of a message that are no columns, where the message is a row itself; else None."""
-    is_row = any(side.at == "" for side in reading.sides)
-    return non_column_members(reading.meaning, "") if is_row else None
+def _flattened(reading: Reading) -> dict[Parts, frozenset[str]]:
+    """Return the members that are no columns of each row of a message which is the message itself, or has some."""
+    hidden = {side.at: non_column_members(reading.meaning, side.at) for side in reading.sides}
+    held = {at: names for at, names in hidden.items() if not at or (names and isinstance(reading.at(at), dict))}
+    return {split_pointer(at): names for at, names in held.items()}
 
 
 def _unread(
-    value: dict[str, Any], parts: Parts, taken: set[Parts], not_columns: frozenset[str] | None
+    value: dict[str, Any], parts: Parts, taken: set[Parts], rows: Mapping[Parts, frozenset[str]]
 ) -> Iterator[tuple[Parts, Any]]:
-    """Yield the topmost members that are not taken; those of a row that is the message itself are its columns."""
+    """Yield the topmost members that are not taken; those of rows with others among their columns are columns."""
     for name, one in value.items():
         place = (*parts, name)
-        if place in taken or (not parts and not_columns is not None and name not in not_columns):
+        if place in taken or (parts in rows and name not in rows[parts]):
             continue
-        if isinstance(one, dict) and any(other[: len(place)] == place for other in taken):
-            yield from _unread(one, place, taken, not_columns)
+        if isinstance(one, dict) and any(other[: len(place)] == place for other in (*taken, *rows)):
+            yield from _unread(one, place, taken, rows)
         else:
             yield place, one
 

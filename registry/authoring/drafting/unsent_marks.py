@@ -96,7 +96,7 @@ def _spellings(text: str) -> Iterator[str]:
 
 def _kind_of_source(members: Members, places: RowPlaces) -> ObservedMember | None:
     """Return the member that says of every message with a row from which kind of database it is."""
-    if () in places.images:
+    if places.flattened is not None:
         return None
     with_rows = [message for message in members.messages if any(_rows(message, places))]
     for member in members:

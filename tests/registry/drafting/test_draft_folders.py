@@ -31,9 +31,8 @@ from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
 from cdc_contracts.registry.core.schema.message_schemas.bound_avro import bound_avro_schema
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
-UNDRAFTED = ("debezium/flat-schema", "goldengate/json-row", "maxwell/json", "ticdc/avro")
-"""Subjects with an object beside the row that may be one (tokens, a table's definition, a block), or with their op among
-the columns of a row below another member. A draft refuses all."""
+UNDRAFTED = ("goldengate/json-row", "maxwell/json", "ticdc/avro")
+"""Subjects with an object beside the row that may be one (tokens, a table's definition, a block). A draft refuses all."""
 JSON_VERSIONS = [
     version for version in VERSIONS if version.resolved["transport"] == "json" and version.subject not in UNDRAFTED
 ]

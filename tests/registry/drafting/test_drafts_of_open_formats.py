@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 import yaml
+from framed_topics import HeldSchemas, body_of, frame
 from home_made import written
 from topics import CATALOGUE
 
@@ -16,6 +17,7 @@ from cdc_contracts.registry.core.common.errors import UndetectedError
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.validate.validation_context import open_validation
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 
 @pytest.fixture
@@ -76,6 +78,11 @@ POINT = {"x": 1.0, "y": 2.0}
         ({"p": {"x": 1}, "q": {"x": 2}, "__deleted": "false"}, "upsert", None, {"p": '{"x":1}', "q": '{"x":2}'}),
         ({"p": {"x": 1}, "q": {"x": 2}, "__deleted": "true"}, "delete", {"p": '{"x":1}', "q": '{"x":2}'}, None),
         ({"id": 1, "doc": {"x": 1}, "tags": [], "__op": "u"}, "update", None, {"id": "1", "doc": '{"x":1}', "tags": "[]"}),
+        (
+            {"table": "x", "schema": "y", "ddl": True, "source": {"db": "z"}, "__op": "c", "__table": "t"},
+            "insert", None, {"table": "x", "schema": "y", "ddl": "true", "source": '{"db":"z"}'},
+        ),
+        ({"op": "c", "after": {"id": 1, "old": "{}"}}, "insert", None, {"id": "1", "old": "{}"}),
         ({"op": "c", "after": {"id": 1, "a-b": [1], "a.b": {"": 2}, "1st": 3}}, "insert", None,
          {"id": "1", "a-b": "[1]", "a.b": '{"":2}', "1st": "3"}),
     ],
@@ -307,6 +314,141 @@ def test_types_come_from_a_schema_block(draft):
         "acme.Decimal, acme.time.Moment: which form do values have? Until this says it, they are written as sent."
         in questions
     )
+
+
+TYPES = {
+    "id": {"type": "int64"}, "n": {"type": "string"}, "at": {"type": "int64", "name": "acme.time.Moment"},
+    "p": {"type": "struct", "fields": [{"type": "double", "field": "x"}, {"type": "double", "field": "y"}]},
+    "tags": {"type": "array", "items": {"type": "string"}}, "ddl": {"type": "string"},
+    "source": {"type": "struct", "fields": [{"type": "string", "field": "db"}], "name": "acme.Source"},
+    "__op": {"type": "string"}, "__deleted": {"type": "string"}, "__table": {"type": "string"}, "op": {"type": "string"},
+    "__source_ts_ms": {"type": "int64"}, "__rank": {"type": "int32"}, "old": {"type": "struct", "fields": []},
+}  # fmt: skip
+
+
+def beside_block(row, *, described=None):
+    """Return a flattened row beside the schema block that describes its members, or those that are given."""
+    fields = [{**TYPES[name], "field": name} for name in described or row]
+    return {"schema": {"type": "struct", "fields": fields, "name": "x.t.Value"}, "payload": row}
+
+
+def flattened_row(op, row, **more):
+    return {**row, "__op": op, "__table": "t", "__source_ts_ms": 1_760_000_000_000, **more}
+
+
+def test_a_flattened_row_beside_a_schema_block_has_the_columns_that_have_no_mark(draft):
+    row = {"id": 1, "n": "a", "at": 1_760_000_000_000_000, "p": POINT, "tags": ["b"]}
+    key = {**beside_block({"id": 1})}
+    messages = [
+        beside_block(flattened_row("c", row, __rank=3)), beside_block(flattened_row("u", {**row, "n": None}, __rank=4)),
+        beside_block(flattened_row("d", row, __rank=5)),
+    ]  # fmt: skip
+    contract, questions, decoded = draft(messages, [key] * 3)
+    sent = {"id": "1", "n": "a", "at": "1760000000000000", "p": '{"x":1.0,"y":2.0}', "tags": '["b"]'}
+    assert decoded == [[("insert", None, sent)], [("update", None, {**sent, "n": None})], [("delete", sent, None)]]
+    beside = {"at": "/payload", "not_columns": ["__op", "__table", "__source_ts_ms", "__rank"]}
+    assert contract["images"] == {
+        "container": "object", "insert": {"after": beside}, "update": {"after": beside}, "delete": {"before": beside},
+    }  # fmt: skip
+    assert contract["envelope"] == {
+        "op": {"at": "/payload/__op"}, "table": {"at": "/payload/__table"},
+        "event_time": {"at": "/payload/__source_ts_ms", "form": "epoch-millis"},
+        "primary_key": {"from": "kafka-key", "at": "/payload"},
+    }  # fmt: skip
+    assert contract["columns"] == {"types": {"at": "/schema", "as": "connect-schema"}}
+    assert contract["rules"] == [
+        "image-present-for-op", "columns-typed", "members-in-schema-block", "primary-key-in-image", "kafka-key-agrees",
+    ]  # fmt: skip
+    assert contract["discriminators"] == [
+        {"in": "/payload/__op", "values": ["c", "u", "d"]}, {"present": "/schema"}, {"present": "/payload"},
+        {"present": "/payload/__table"}, {"present": "/payload/__source_ts_ms"},
+    ]  # fmt: skip
+    asked = {
+        (
+            "/payload is the row: is none of /payload/__op, /payload/__table, /payload/__source_ts_ms and "
+            "/payload/__rank a column, and each of /payload/at, /payload/id, /payload/n, /payload/p and /payload/tags one?"
+        ),
+        "nothing reads /payload/__rank: does any of it belong to the row, its key, its time or its table?",
+        "acme.time.Moment: which form do values have? Until this says it, they are written as sent.",
+    }
+    assert asked <= {*questions}
+
+
+def test_a_mark_of_deletion_alone_says_which_rows_beside_a_block_are_deleted(draft):
+    messages = [beside_block({"id": 1, "__deleted": "false"}), beside_block({"id": 1, "__deleted": "true"})]
+    _, _, decoded = draft(messages)
+    assert decoded == [[("upsert", None, {"id": "1"})], [("delete", {"id": "1"}, None)]]
+
+
+def test_messages_without_rows_stand_among_flattened_rows_beside_blocks(draft):
+    statement = {"ddl": "DROP TABLE t", "id": None, "source": {"db": "x"}}
+    contract, questions, decoded = draft([beside_block(flattened_row("c", {"id": 1})), beside_block(statement)])
+    assert decoded == [[("insert", None, {"id": "1"})], "ddl"]
+    assert contract["envelope"]["op"]["flags"] == [
+        {"when": [{"absent": "/payload/__op"}, {"present": "/payload/ddl"}], "means": "ddl"}
+    ]
+    assert not any("acme.Source" in question for question in questions)
+
+
+INSERT, UNMARKED = flattened_row("c", {"id": 1, "n": "a"}), {"id": 1, "n": "a", "op": "c"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "says", "first"),
+    [
+        ([beside_block(UNMARKED)], "/payload/op looks like the op code, and is in the row", "m:1"),
+        (
+            [beside_block(INSERT), {**beside_block(INSERT), "source": {"db": "x"}}],
+            "/payload/__op looks like the op code, and is in the row, or the row is at /source", "m:2",
+        ),
+        (
+            [beside_block(INSERT), {**beside_block(INSERT), "rows": [{"id": 2, "n": "b"}]}],
+            "/payload/__op looks like the op code, and is in the row, or the row is at /rows", "m:2",
+        ),
+        (
+            [beside_block(INSERT), beside_block({**INSERT, "old": POINT})],
+            "/payload/__op looks like the op code, and is in the row, or the row is at /payload/old", "m:2",
+        ),
+        (
+            [INSERT, {**INSERT, "old": POINT}],
+            "/__op looks like the op code, and is in the row, or the row is at /old", "m:2",
+        ),
+        (
+            [beside_block(INSERT, described=["id", "__op"])],
+            "/payload/__op looks like the op code, and is in the row", "m:1",
+        ),
+        (
+            [beside_block(INSERT), {**beside_block(INSERT), "payload": None}],
+            "/payload is null in 1 of 2 messages, which may delete a row", "m:2",
+        ),
+        (
+            [beside_block(INSERT), beside_block({"id": 2, "n": "b"})],
+            "/payload/__op looks like the op code, and 1 of 2 messages have a row and do not have it", "m:2",
+        ),
+        (
+            [INSERT, beside_block(INSERT)],
+            "/__op looks like the op code, and 1 of 2 messages have a row and do not have it", "m:2",
+        ),
+        (
+            [beside_block(INSERT), INSERT, beside_block(INSERT)],
+            "/payload/__op looks like the op code, and 1 of 3 messages have a row and do not have it", "m:2",
+        ),
+    ],
+    ids=["op without a mark", "object beside", "rows beside", "side in a row", "side in a message", "not described",
+         "null", "row without its op", "row beside a block among messages", "message among rows beside blocks"],
+)  # fmt: skip
+def test_a_flattened_row_that_may_be_read_otherwise_is_not_drafted(draft, messages, says, first):
+    with pytest.raises(UndetectedError) as error:
+        draft(messages)
+    assert error.value.what == f"no contract can express these messages: {says}"
+    assert error.value.where == first
+
+
+def test_a_framed_value_that_is_no_record_is_no_message_to_draft_from():
+    schemas = WriterSchemas(HeldSchemas({1: "string"}))
+    with pytest.raises(UndetectedError, match="not a message in JSON") as error:
+        read_samples([("m:1", frame(1, body_of("string", "abc")))], schemas)
+    assert error.value.where == "m:1"
 
 
 def test_columns_without_a_type_in_the_schema_block_keep_their_values(draft):
