@@ -19,7 +19,7 @@ ALIKE = (
     ("opaque-text", "undocumented-text"), ("decimal-text", "decimal-text-of-scale"), ("integer-number", "interval-micros"),
     ("float32-number", "float32-number-or-literal"), ("float64-number", "float64-number-or-literal"),
     ("year-number", "year-number-or-1900"), ("text", "text-noting-damage"),
-    ("enum-text", "text"), ("enum-text", "text-noting-damage"),
+    ("enum-text", "text"), ("enum-text", "text-noting-damage"), ("iso-instant", "iso-instant-offset"),
 )  # fmt: skip
 """What both take, they read alike: one takes more, notes some, or needs a type that says more."""
 
