@@ -53,7 +53,7 @@ def _gather(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
     while some := list(islice(records, BATCH_ROWS)):
         values, keys, headers = zip(*some, strict=True)
         columns = {"value": _as_binary(values)}
-        if any(keys):
+        if any(key is not None for key in keys):  # an empty one is a key
             columns["key"] = _as_binary(keys)
         if any(headers):
             columns["headers"] = pa.array(
@@ -147,9 +147,10 @@ def _cast(batch: pa.RecordBatch, name: str, wanted: pa.DataType) -> pa.Array:
     import pyarrow as pa
 
     column = batch.column(name)
-    messages = wanted == pa.binary() and not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+    is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    tells_no_unit = pa.types.is_timestamp(wanted) and is_number
     try:
-        if messages or wanted != pa.binary():
+        if not tells_no_unit and (wanted != pa.binary() or not is_number):
             return column if column.type == wanted else column.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass
