@@ -94,6 +94,15 @@ def test_an_empty_key_is_a_key_also_where_no_record_has_another():
     assert found == {"D09.kafka-key-agrees": 3}
 
 
+def test_rows_that_begin_to_name_the_schema_of_their_table_stay_in_it():
+    contract = cdc.contract("debezium/flat@2", table="cdc.public.orders")
+    named = b'{"id":8,"__op":"c","__schema":"public","__table":"orders"}'
+
+    batch = contract.decode_batch([b'{"id":7,"__op":"c"}', named])
+
+    assert {name: table.num_rows for name, table in batch.tables.items()} == {"public.orders": 2}
+
+
 def test_offsets_count_on_over_all_chunks(orders, messages):
     many = [messages[0]] * 7_000
     offsets = orders.decode_batch(iter(many)).changes.column("offset").to_pylist()
