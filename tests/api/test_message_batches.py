@@ -141,6 +141,15 @@ def test_the_contract_of_a_batch_is_detected(messages):
         (lambda: pa.table({"value": [b"{}"], "offset": ["x"]}), "`offset` is of the type string\n  int64 is needed"),
         (lambda: pa.table({"value": [b"{}"], "topic": [None]}), "`topic` contains nulls"),
         (lambda: pa.table({"value": [b"{}"], "timestamp": [1_718_000_000_000]}), "`timestamp` is of the type int64"),
+        (
+            lambda: pa.table({"value": [b"{}"], "headers": ["x"]}),
+            "the column `headers` is of the type string, and holds",
+        ),
+        (
+            lambda: pa.table({"value": [b"{}"], "headers": [7]}),
+            "the column `headers` is of the type int64, and holds no",
+        ),
+        (lambda: pa.Table.from_arrays([pa.array([b"{}"])] * 2, ["value", "value"]), "several columns `value`"),
         (lambda: data_frame([object()]), "the DataFrame cannot be read"),
         (lambda: b"{}", "several messages are needed, and this is one\n  Put it into a list."),
         (lambda: {"value": []}, "messages cannot be of the type dict\n  Give an iterable of bytes, an Arrow table"),
