@@ -18,6 +18,7 @@ Messages = Iterable[Message] | Any
 pandas DataFrame or Series, or anything that exports an Arrow stream (Polars, DuckDB)."""
 
 _TOPIC: Final = "messages"
+_COORDINATES: Final = ("topic", "partition", "offset")
 _OPTIONAL: Final = ("key", "timestamp", "timestampType", "headers")
 
 
@@ -34,7 +35,7 @@ def read_batches(messages: Messages, *, placed: bool = False) -> Iterator[pa.Rec
     """
     first = 0
     for batch in _columns(messages) if is_columnar(messages) else _gather(messages):
-        if placed and not {"topic", "partition", "offset"} <= {*batch.schema.names}:
+        if placed and not {*_COORDINATES} <= {*batch.schema.names}:
             raise UsageError(
                 "a versions file needs the topic, partition and offset of each message",
                 hint="Give columns with these names beside `value`.",
@@ -53,7 +54,7 @@ def _gather(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
     while some := list(islice(records, BATCH_ROWS)):
         values, keys, headers = zip(*some, strict=True)
         columns = {"value": _as_binary(values)}
-        if any(keys):
+        if any(key is not None for key in keys):  # an empty one is a key
             columns["key"] = _as_binary(keys)
         if any(headers):
             columns["headers"] = pa.array(
@@ -102,7 +103,7 @@ def _from_pandas(messages: Any) -> pa.Table:
     if not hasattr(messages, "columns"):  # a Series
         messages = messages.to_frame("value")
     _refuse_no_values([str(name) for name in messages.columns])
-    known = [name for name in ("value", "topic", "partition", "offset", *_OPTIONAL) if name in messages.columns]
+    known = [name for name in ("value", *_COORDINATES, *_OPTIONAL) if name in messages.columns]
     try:
         return pa.Table.from_pandas(messages[known], preserve_index=False)
     except pa.ArrowException as error:
@@ -125,16 +126,34 @@ def _with_coordinates(batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
         ),
         "offset": _cast(batch, "offset", pa.int64()) if "offset" in names else pa.array(np.arange(first, first + rows)),
     }
-    for name in ("topic", "partition", "offset"):
+    for name in _COORDINATES:
         if columns[name].null_count:
             raise UsageError(f"the column `{name}` contains nulls", hint="Leave the column out, or fill it.")
     kinds = {"key": pa.binary(), "timestamp": pa.timestamp("us", tz="UTC"), "timestampType": pa.int32()}
     for name in (name for name in _OPTIONAL if name in names):
-        columns[name] = _cast(batch, name, kinds[name]) if name in kinds else batch.column(name)
+        columns[name] = _cast(batch, name, kinds[name]) if name in kinds else _headers_of(batch)
     return pa.RecordBatch.from_arrays([*columns.values()], [*columns])
 
 
+def _headers_of(batch: pa.RecordBatch) -> pa.Array:
+    import pyarrow as pa
+
+    from cdc_contracts.registry.core.records.record_batches import read_headers
+
+    column = batch.column("headers")
+    try:
+        return read_headers(column)
+    except (pa.ArrowException, ValueError, TypeError, KeyError) as error:
+        raise UsageError(
+            f"the column `headers` is of the type {column.type}, and holds no headers",
+            hint="Lists of `key` and `value` are needed, as Kafka sources have them.",
+        ) from error
+
+
 def _refuse_no_values(names: Sequence[str]) -> None:
+    twice = next((name for name in ("value", *_COORDINATES, *_OPTIONAL) if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"there are several columns `{twice}`", hint="Select those of the messages.")
     if "value" not in names:
         raise UsageError(
             f"there is no column `value` among {', '.join(names) or 'none'}",
@@ -147,9 +166,10 @@ def _cast(batch: pa.RecordBatch, name: str, wanted: pa.DataType) -> pa.Array:
     import pyarrow as pa
 
     column = batch.column(name)
-    messages = wanted == pa.binary() and not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+    is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    tells_no_unit = pa.types.is_timestamp(wanted) and is_number
     try:
-        if messages or wanted != pa.binary():
+        if not tells_no_unit and (wanted != pa.binary() or not is_number):
             return column if column.type == wanted else column.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass

@@ -80,6 +80,29 @@ def test_a_batch_keeps_the_coordinates_of_its_records(orders, messages):
     assert [tuple(row.values()) for row in changes] == [("a", 0, 5, b"k"), ("a", 1, 7, None), ("b", 0, 9, None)]
 
 
+def test_an_empty_key_is_a_key_also_where_no_record_has_another():
+    contract = cdc.contract("debezium/flat@2", table="shop.orders")
+    value, record = b'{"id":7,"__op":"c"}', type("ConsumerRecord", (), {"value": b'{"id":7,"__op":"c"}', "key": b""})
+    columns = pa.table({"value": [value] * 3, "key": [b""] * 3})
+
+    batch = contract.decode_batch([record()] * 3)
+
+    assert batch.changes == contract.decode_batch(columns).changes
+    assert batch.changes.column("kafka_key").to_pylist() == [b""] * 3
+    assert [one.rule for one in contract.check(record()).findings] == ["D09.kafka-key-agrees"]
+    found = {one.rule: one.count for one in contract.check_batch([record()] * 3).findings if one.severity == "warning"}
+    assert found == {"D09.kafka-key-agrees": 3}
+
+
+def test_rows_that_begin_to_name_the_schema_of_their_table_stay_in_it():
+    contract = cdc.contract("debezium/flat@2", table="cdc.public.orders")
+    named = b'{"id":8,"__op":"c","__schema":"public","__table":"orders"}'
+
+    batch = contract.decode_batch([b'{"id":7,"__op":"c"}', named])
+
+    assert {name: table.num_rows for name, table in batch.tables.items()} == {"public.orders": 2}
+
+
 def test_offsets_count_on_over_all_chunks(orders, messages):
     many = [messages[0]] * 7_000
     offsets = orders.decode_batch(iter(many)).changes.column("offset").to_pylist()
@@ -117,6 +140,16 @@ def test_the_contract_of_a_batch_is_detected(messages):
         (lambda: pa.table({"value": [1]}), "`value` is of the type int64\n  Bytes or text are needed."),
         (lambda: pa.table({"value": [b"{}"], "offset": ["x"]}), "`offset` is of the type string\n  int64 is needed"),
         (lambda: pa.table({"value": [b"{}"], "topic": [None]}), "`topic` contains nulls"),
+        (lambda: pa.table({"value": [b"{}"], "timestamp": [1_718_000_000_000]}), "`timestamp` is of the type int64"),
+        (
+            lambda: pa.table({"value": [b"{}"], "headers": ["x"]}),
+            "the column `headers` is of the type string, and holds",
+        ),
+        (
+            lambda: pa.table({"value": [b"{}"], "headers": [7]}),
+            "the column `headers` is of the type int64, and holds no",
+        ),
+        (lambda: pa.Table.from_arrays([pa.array([b"{}"])] * 2, ["value", "value"]), "several columns `value`"),
         (lambda: data_frame([object()]), "the DataFrame cannot be read"),
         (lambda: b"{}", "several messages are needed, and this is one\n  Put it into a list."),
         (lambda: {"value": []}, "messages cannot be of the type dict\n  Give an iterable of bytes, an Arrow table"),

@@ -24,12 +24,16 @@ _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
 
 
 class Unreadable(Exception):
-    """The bytes are not a message: `cause` names the rule, `observed` describes them."""
+    """The bytes are not a message: `cause` names the rule, `observed` describes them.
 
-    def __init__(self, cause: str, observed: str) -> None:
+    `expected` is what they should have been, None where whoever reads them says so.
+    """
+
+    def __init__(self, cause: str, observed: str, expected: str | None = None) -> None:
         super().__init__(observed)
         self.cause = cause
         self.observed = observed
+        self.expected = expected
 
 
 class Record(dict[str, Any]):

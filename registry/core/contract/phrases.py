@@ -184,7 +184,8 @@ def describe_test(test: Mapping[str, Any]) -> str:
         case {"alone": at}:
             return f"{_place(at)} is the only member"
         case {"equals": at, "value": value}:
-            return f"{_place(at)} is {str(value).lower() if isinstance(value, bool) else value}"
+            shown = "null" if value is None else str(value).lower() if isinstance(value, bool) else value
+            return f"{_place(at)} is {shown}"
         case {"in": at, "values": values}:
             return f"{_place(at)} is one of {', '.join(map(str, values))}"
         case {"not-in": at, "values": values}:

@@ -99,7 +99,7 @@ class FastValidator:
         return BatchSorter(parser, Scanner(plan, parser.identified_by, options, self._tables_of))
 
     def _tables_of(self, decoded_batch: DecodedBatch) -> BatchTables:
-        return BatchTables(decoded_batch, self._validators[-1].meaning, self.validation.reading_options.table)
+        return BatchTables(decoded_batch, self._validators[-1].meaning, self.validation.reading_options)
 
     @property
     def known_shapes(self) -> int:

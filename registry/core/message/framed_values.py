@@ -88,8 +88,11 @@ class FramedValues:
         return text.encode()
 
     def _json(self, number: SchemaId, text: bytes) -> bytes:
-        """Return the message of a JSON text; beside a block it has to be one object. Raises Unreadable if it is not."""
-        if not self._with_blocks:
+        """Return the message of a JSON text; beside a block it has to be one object. Raises Unreadable if it is not.
+
+        What would be read as a frame again is none.
+        """
+        if not self._with_blocks and frame_of(text) is None:
             return text
         try:
             parse_message(text)

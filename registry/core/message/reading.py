@@ -112,7 +112,7 @@ class Reading:
             envelope.database_table,
             _text(self.place(envelope.database_table)),
         )
-        return name_table(said, names_outside(self.reading_options.table)) if envelope.takes_table else said
+        return name_table(said, names_outside(self.reading_options, self.meaning)) if envelope.takes_table else said
 
     @cached_property
     def event_time(self) -> EventTime:
@@ -338,22 +338,41 @@ def split_names(
     return TableNames(tenant, database, schema, table)
 
 
-def names_outside(given: str | None) -> TableNames:
+class OutsideNames(NamedTuple):
+    """The names of a table given outside of messages. `of_all` if messages that say no name are of the same table.
+
+    `owner` is the database or the schema: a topic does not tell which.
+    """
+
+    owner: str | None
+    table: str | None
+    of_all: bool
+
+    @property
+    def names(self) -> TableNames:
+        return TableNames(None, self.owner, None, self.table)
+
+
+def names_outside(options: ReadingOptions, meaning: Meaning) -> OutsideNames:
     """Return the names given outside of the message, by a topic or an option: its last two parts."""
-    if not given:
-        return TableNames(None, None, None, None)
-    database, dot, table = given.rpartition(".")
-    return TableNames(None, database.rpartition(".")[2] if dot else None, None, table)
+    owner, dot, table = (options.table or "").rpartition(".")
+    of_all = options.deletes_by_null(meaning.envelope.op.null_means)  # deletions by null values say no name
+    return OutsideNames(owner.rpartition(".")[2] if dot else None, table or None, of_all)
 
 
-def name_table(said: TableNames, outside: TableNames) -> TableNames:
+def name_table(said: TableNames, outside: OutsideNames) -> TableNames:
     """Return the names of a table whose messages may leave some out: those outside, unless the message contradicts.
 
-    A message that says more than the table, or another table, is believed.
+    A message that says another table, or more than the table, is believed; not if it only says that the owner is a
+    schema, or if messages without names are of its table: one table has one name.
     """
     if said.table is not None and said.table != outside.table:
         return said
-    return outside if said.database is None and said.schema is None else said._replace(table=outside.table)
+    owners = [one for one in (said.database, said.schema) if one is not None]
+    is_same = outside.owner in owners or (outside.owner is None and outside.table is not None)
+    if not owners or (is_same and outside.of_all) or owners == [said.schema] == [outside.owner]:
+        return outside.names
+    return said._replace(table=outside.table)
 
 
 def as_sent(value: Any, place: Place | None) -> str | None:

@@ -28,6 +28,7 @@ from cdc_contracts.registry.core.message.avro_binary import (
 )
 from cdc_contracts.registry.core.message.avro_images import NONE, NULL, image_readers, to_datum
 from cdc_contracts.registry.core.message.framed_values import FramedValues, frame_reading, framed_values
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import EXPECTED_FRAMED
 
 EXPECTED_RECORD: Final = "one Avro record"
 _FRAME: Final = 5
@@ -46,7 +47,12 @@ class JsonTransport:
 
     def text_of(self, value: bytes) -> bytes:
         """Return the JSON text of a value. Raises Unreadable if its frame names no schema that fits it."""
-        return value if self._framed is None else self._framed.text_of(value)
+        if self._framed is None:
+            return value
+        try:
+            return self._framed.text_of(value)
+        except Unreadable as error:
+            raise Unreadable(error.cause, error.observed, EXPECTED_FRAMED) from error
 
     def parse(self, text: bytes) -> dict[str, Any]:
         """Return the message of a JSON text. Raises Unreadable where it holds none.

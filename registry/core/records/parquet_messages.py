@@ -45,6 +45,13 @@ def _plan_row_groups(path: Path, number: int, plan: FilePlan, seen: SeenOffsets)
         kind = file.schema_arrow.field("value").type
         if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_string(kind)):
             raise UsageError(f"its column `value` is {kind}, not binary", where=str(path))
+        time = file.schema_arrow.field("timestamp").type if "timestamp" in names else INSTANT
+        if pa.types.is_integer(time) or pa.types.is_floating(time):
+            raise UsageError(
+                f"its column `timestamp` is {time}, which does not say what it counts",
+                where=str(path),
+                hint="Write it as a timestamp, such as timestamp[ms]; Kafka counts milliseconds.",
+            )
         wanted = [name for name in ("topic", "partition", "offset") if name in names]
         for group in range(file.num_row_groups):
             rows = file.metadata.row_group(group).num_rows

@@ -303,7 +303,7 @@ class ValidationContext:
         claimed_by = join_claimants(validation.subject for validation in others if validation.claims_value(value))
         if claimed_by is not None:
             return foreign(self.subject, self.validated[-1], claimed_by)
-        return unreadable(error.cause, self.wire.expected, error.observed)
+        return unreadable(error.cause, error.expected or self.wire.expected, error.observed)
 
     def version_verdicts(self, message: dict[str, Any], key: bytes | None = None) -> list[VersionVerdict]:
         """Return the verdict of each version of the subject on a parsed message."""

@@ -114,6 +114,33 @@ def test_a_row_without_any_mark_is_one_that_may_be_new_or_changed():
     assert change.after == {"id": "1", "name": "pear", "source": "web", "status": "BEGIN"}
 
 
+def beside_block(row):
+    kinds = {int: "int64", str: "string"}
+    fields = [
+        {"type": kinds.get(type(value), "string"), "optional": True, "field": name} for name, value in row.items()
+    ]
+    return {"schema": {"type": "struct", "fields": fields, "name": "cdc.shop.jobs.Value"}, "payload": row}
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize(("reference", "within"), [(FLAT, dict), ("debezium/flat-schema@2", beside_block)])
+def test_a_row_with_the_status_of_a_transaction_is_a_row(reference, within, native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    rows = [{"id": "5", "status": status, "owner": "ann"} for status in ("BEGIN", "END", "NEW")]
+    rows += [{"id": "5", "status": "BEGIN"}, {"status": "END"}, {"status": "END", "ts_ms": 7}]
+    values, validation = [written(within(row)) for row in rows], validation_of(reference, table="shop.jobs")
+    marks = [written(within(one)) for one in (BEGIN, {**BEGIN, "status": "END", "event_count": 1})]
+
+    (one,) = Kernel(validation).decode(batch_of_values([*values, *marks] * 40))
+
+    images = [dict(row["after"]) for row in one.changes.to_pylist()]
+    assert images == [{name: str(value) for name, value in row.items()} for row in rows] * 40
+    assert [row["kind"] for row in one.control.to_pylist()] == ["begin", "commit"] * 40
+    assert [validation.validate(value).verdict.outcome for value in (*values, *marks)] == (
+        ["conforming"] * len(values) + ["control"] * len(marks)
+    )
+
+
 def test_columns_named_like_members_of_the_other_subject_are_read_alike_on_both_paths():
     rows = [{**ROW, "source": value, "__op": "c"} for value in ("web", None, 7, {"connector": "mysql"}, {"a": 1})]
     rows += [{**ROW, "source": value} for value in ("web", None, 7, {"connector": "mysql"}, {"a": 1})]

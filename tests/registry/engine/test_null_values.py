@@ -173,3 +173,28 @@ def test_ranges_of_several_subjects_read_null_values_each_by_its_own():
     outcomes = [validation.at("orders", place, 0, None).validate(None, b'{"id":7}').verdict.outcome for place in (0, 1)]
     assert outcomes == ["conforming", "tombstone"]
     assert sum((Counter(part.tally.outcomes) for part in parts), Counter()) == {"conforming": 3, "tombstone": 3}
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize(
+    ("members", "table", "named"),
+    [
+        ({"__table": "orders"}, "cdc.public.orders", ("public", None, "orders")),
+        ({"__schema": "public", "__table": "orders"}, "cdc.public.orders", ("public", None, "orders")),
+        ({"__db": "shop", "__schema": "public", "__table": "orders"}, "cdc.public.orders", ("public", None, "orders")),
+        ({"__db": "shop", "__table": "orders"}, "cdc.shop.orders", ("shop", None, "orders")),
+        ({"__db": "shop", "__schema": "public", "__table": "orders"}, "orders", (None, None, "orders")),
+    ],
+)
+def test_a_deletion_by_a_null_value_is_of_the_table_of_its_rows(native, members, table, named, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    validation = open_validation(CATALOGUE, FLAT, ReadingOptions(table=table, parameters=DELETION))
+    row = json.dumps({"id": 7, "qty": 1, "__op": "c", **members}).encode()
+    values, keys = [row, None, b"null"] * 30, [b'{"id":7}'] * 90
+
+    changes = [change for value in values[:3] for change in validation.validate(value, b'{"id":7}').changes]
+
+    assert [(one.op, one.database, one.schema, one.table) for one in changes] == [
+        ("insert", *named), ("delete", *named), ("delete", *named),
+    ]  # fmt: skip
+    assert unlike_columns(validation, values, Kernel(validation), keys=keys) == []

@@ -6,10 +6,12 @@ import pytest
 from both_paths import all_tables, by_reference, differences, report
 from mutations import get, replaced, to_bytes
 from odd_columns import JSON_VERSIONS, with_odd_columns
+from output_rows import unlike_columns
 from topics import PLAIN, rendered, scope_of
 
 from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
+from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.message.transport import open_transport
 
 EACH = 60
@@ -63,3 +65,19 @@ def disagreements(references, values, options):
         expected = [by_reference([validation], value)[0] for value in values]
         found += differences(FastValidator(validation), values, expected)
     return found
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize("number", ["1e400", "-1E+999999999999", "9" * 4400])
+@pytest.mark.parametrize("around", ["[1,{}]", '{{"a":{}}}'], ids=["array", "object"])
+def test_a_number_that_no_double_holds_is_kept_in_an_array_or_object(native, number, around, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    validation, held = scope_of("maxwell/json@2"), around.format(number)
+    rows = {document: f'{{"id":1,"document":{document}}}' for document in ("[1,2]", held)}
+    plain, odd = (
+        f'{{"database":"shop","table":"t","type":"insert","ts":1718000000,"xid":1,"commit":true,"data":{row}}}'.encode()
+        for row in rows.values()
+    )
+
+    assert [one.after["document"] for one in validation.validate(odd).changes] == [held]
+    assert unlike_columns(validation, [plain] * 60 + [odd] + [plain] * 60, Kernel(validation)) == []

@@ -21,6 +21,11 @@ CASES = [
     ({"__db": "shop", "__table": "orders"}, "cdc.other.orders", ("shop", None, "orders")),
     ({"__db": "shop", "__schema": "public", "__table": "orders"}, "t", ("shop", "public", "orders")),
     ({"__db": "shop"}, "cdc.public.orders", ("shop", None, "orders")),
+    ({"__schema": "public", "__table": "orders"}, "cdc.public.orders", ("public", None, "orders")),
+    ({"__schema": "public"}, "cdc.public.orders", ("public", None, "orders")),
+    ({"__schema": "sales", "__table": "orders"}, "cdc.public.orders", (None, "sales", "orders")),
+    ({"__schema": "public", "__table": "lines"}, "cdc.public.orders", (None, "public", "lines")),
+    ({"__db": "shop", "__schema": "public", "__table": "orders"}, "cdc.public.orders", ("shop", "public", "orders")),
     ({"__table": None}, "cdc.public.orders", ("public", None, "orders")),
     ({"__table": "orders"}, "orders", (None, None, "orders")),
 ]

@@ -85,6 +85,15 @@ def test_parquet_columns_give_the_coordinates(tmp_path):
     assert plan.limits == {Source("t", 0): (7, 8), Source("t", 1): (7, 8), Source("u", 0): (9, 10)}
 
 
+@pytest.mark.parametrize("kind", [pa.int64(), pa.uint32(), pa.float64()])
+def test_parquet_times_that_do_not_say_what_they_count_are_refused(tmp_path, kind):
+    columns = {"value": pa.array([b"x"], pa.binary()), "timestamp": pa.array([1_718_000_000], kind)}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+
+    with pytest.raises(UsageError, match=f"its column `timestamp` is {kind}, which does not say what it counts"):
+        plan_files([tmp_path / "a.parquet"])
+
+
 def test_parquet_without_coordinates_counts_rows(tmp_path):
     write_rows(tmp_path / "a.parquet", value=[b"x", b"y", None])
     assert read_all(plan_files([tmp_path / "a.parquet"])) == [

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pyarrow as pa
 import pytest
 from framed_records import ENVELOPE, KEY, MESSAGE, ROW, SOURCE, body_of, frame, register
+from framed_topics import HeldSchemas
 from record_batches import batch_of
 from registry_servers import serving
 from stopwatch import measure
@@ -276,6 +277,34 @@ def test_a_null_value_is_the_deletion_of_the_row_that_a_framed_key_names(registr
     assert [(row["op"], row["before"]) for row in part.changes.to_pylist()] == [("delete", [("id", "7")])]
     assert part.tally.outcomes == {"conforming": 1, "tombstone": 2}
     assert validation.validate(None, key).changes[0].before == {"id": "7"}
+
+
+def test_a_frame_behind_that_of_a_json_schema_is_no_message_whatever_its_id():
+    held = HeldSchemas({9: SchemaText("JSON", '{"type": "object"}'), 2**25: ENVELOPE})
+    validation = open_validation(CATALOGUE, "debezium/json@4", ReadingOptions(schemas=WriterSchemas(held)))
+    inner = frame(2**25, body_of(ENVELOPE, MESSAGE))
+    assert validation.validate(inner).verdict.outcome == "conforming"
+
+    (part,) = Kernel(validation).decode(batch_of([(0, 0, frame(9, inner))]))
+
+    assert (part.changes.num_rows, part.tally.outcomes) == (0, {"unreadable": 1})
+    assert validation.validate(frame(9, inner)).verdict.outcome == "unreadable"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [frame(7, b"{}"), frame(1, b"cut"), frame(1, body_of(ENVELOPE, MESSAGE) + b"\0")],
+    ids=["unknown", "cut", "too long"],
+)
+def test_a_record_alone_that_its_schema_does_not_fit_is_told_what_one_of_a_batch_is(value):
+    held = WriterSchemas(HeldSchemas({1: ENVELOPE}))
+    validation = open_validation(CATALOGUE, "debezium/json-schema@4", ReadingOptions(schemas=held))
+
+    (part,) = Kernel(validation).decode(batch_of([(0, 0, value)]))
+
+    ((finding,),) = part.quarantine.column("findings").to_pylist()
+    (alone,) = validation.validate(value).verdict.findings
+    assert (alone.rule, alone.expected, alone.observed) == (finding["rule"], finding["expected"], finding["observed"])
 
 
 def test_a_value_that_is_json_is_read_beside_framed_ones(registry):

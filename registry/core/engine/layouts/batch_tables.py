@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.common.named_tuples import make_all
 from cdc_contracts.registry.core.contract.envelope_model import Envelope
 from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import table_name
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.message.reading import TableNames, name_table, names_outside, split_names
@@ -105,8 +106,8 @@ def join_tables(parts: Sequence[Tables]) -> Tables:
 class BatchTables:
     """The tables of a decoded batch as the versions of a subject read them, which has to be the same for all."""
 
-    def __init__(self, decoded_batch: DecodedBatch, meaning: Meaning, outside: str | None) -> None:
-        self._decoded_batch, self._meaning, self._outside = decoded_batch, meaning, outside
+    def __init__(self, decoded_batch: DecodedBatch, meaning: Meaning, options: ReadingOptions) -> None:
+        self._decoded_batch, self._meaning, self._options = decoded_batch, meaning, options
 
     @cached_property
     def tables(self) -> Tables:
@@ -114,9 +115,9 @@ class BatchTables:
         envelope, total = self._meaning.envelope, len(self._decoded_batch)
         outside = None
         if envelope.table is not None and envelope.table.source is not None:
-            outside = names_outside(self._outside)
+            outside = names_outside(self._options, self._meaning)
             if envelope.table.at is None:
-                return table_of_all(outside, total)
+                return table_of_all(outside.names, total)
         places = (envelope.database, envelope.schema_name, envelope.table, envelope.database_table)
         codes = np.zeros(total, np.int64)
         columns: list[Names] = []

@@ -37,6 +37,7 @@ TYPES: Final[dict[str, Any]] = {
 _LONGEST_INT: Final = 4300
 _KIND_OF_BYTE: Final = {ord('"'): "string", ord("{"): "object", ord("["): "array", ord("n"): "null",
                         ord("t"): "boolean", ord("f"): "boolean"}  # fmt: skip
+_STRUCTURES: Final = ("array", "object")
 _decode_any = msgspec.json.Decoder().decode
 _decode_text = msgspec.json.Decoder(str).decode
 
@@ -119,12 +120,16 @@ def open_token(token: bytes) -> Any:
 
 
 def open_value(token: bytes) -> Any:
-    """Return the value of a raw token, an array or object as its JSON text.
+    """Return the value of a raw token, an array or object as its JSON text, with numbers of any size.
 
     Raises Unfit as `open_token` does.
     """
-    found = open_token(token)
-    return as_structure(parse_message(b'{"it":' + token + b"}")["it"]) if isinstance(found, Odd) else found
+    if kind_of_token(token) not in _STRUCTURES:
+        return open_token(token)
+    try:
+        return as_structure(parse_message(b'{"it":' + token + b"}")["it"])
+    except Unreadable as error:
+        raise Unfit from error
 
 
 def open_member(token: bytes) -> Any:
