@@ -53,9 +53,10 @@ class ImageOrder:
 
     def __init__(self, versions: Sequence[Version]) -> None:
         self._subject = versions[0].subject
-        self._places = tuple(dict.fromkeys(_places(version) for version in versions))
+        self._places = tuple(dict.fromkeys(version.meaning.images.update_places for version in versions))
         self._readings = tuple(
-            tuple(version.reference for version in versions if _places(version) == places) for places in self._places
+            tuple(version.reference for version in versions if version.meaning.images.update_places == places)
+            for places in self._places
         )
         self._changes = RowChanges()
         self._followed: list[_Followed] = []
@@ -70,8 +71,8 @@ class ImageOrder:
             return
         ways: tuple[list[Version], list[Version]] = [], []
         for version in message_evidence.fits:
-            if _places(version) in self._places:
-                ways[self._places.index(_places(version))].append(version)
+            if version.meaning.images.update_places in self._places:
+                ways[self._places.index(version.meaning.images.update_places)].append(version)
         for at, way in enumerate(ways):
             own = any(version.subject == self._subject for version in way)
             plain = [any(map(message_evidence.is_plain, one)) for one in (way, ways[1 - at])]
@@ -230,13 +231,6 @@ def moment_of(change: Change) -> tuple[int, int]:
     """Return the event time and the position of a change, 0 where it has none."""
     position = change.position or ""
     return change.event_time or 0, int(position) if position.isdecimal() else 0
-
-
-def _places(version: Version) -> tuple[str, str] | None:
-    sides = version.meaning.images.of("update")
-    if sides is None or sides.before is None or sides.after is None:
-        return None
-    return sides.before.at, sides.after.at
 
 
 def _digest(image: Image | None, other: Image | None, key: Sequence[str]) -> RowDigests | None:
