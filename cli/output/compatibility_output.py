@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.cli.output import console
+from cdc_contracts.registry.core.common.safe_text import list_first
 from cdc_contracts.registry.core.values import FORMS
 
 if TYPE_CHECKING:
@@ -103,8 +104,7 @@ def print_outcome(outcome: PairOutcome) -> None:
         console.print_line(f"error         {names}: {outcome.error}")
         return
     heavy = list(dict.fromkeys(f"{one.rule} {one.path}" for one in outcome.verdict.findings if one.severity != "note"))
-    more = f" and {len(heavy) - _MOST_NAMED} more" if len(heavy) > _MOST_NAMED else ""
-    result = f": {', '.join(heavy[:_MOST_NAMED])}{more}" if heavy else ""
+    result = f": {list_first(heavy, _MOST_NAMED)}" if heavy else ""
     console.print_line(f"{_WORDS[outcome.verdict.compatible].lower():13} {names}{result}")
 
 

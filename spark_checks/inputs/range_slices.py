@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.records.sample_windows import Window, place_windows
 from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
@@ -67,15 +68,13 @@ def skipped(span: Span, windows: Sequence[Window]) -> int:
 
 def keep(batch: pa.RecordBatch, windows: Windows) -> list[pa.RecordBatch]:
     """Return the records of a batch that are in windows, those of each window of a partition in a batch of its own."""
-    offsets = batch.column("offset").to_numpy()
-    numbers = np.full(len(offsets), -1)
-    topics, partitions = (np.array(batch.column(name).to_pylist(), object) for name in ("topic", "partition"))
-    for source, held in windows.items():
-        mine = (topics == source.topic) & (partitions == source.partition)
-        if mine.any():
-            starts, ends = np.array(held).T
-            at = np.searchsorted(starts, offsets[mine], "right") - 1
-            numbers[mine] = np.where((at >= 0) & (offsets[mine] < ends[at]), at, -1)
+    records = Batch(batch)
+    numbers = np.full(len(records), -1)
+    for source, mine in records.by_source(np.arange(len(records))):
+        if source in windows:
+            offsets, (starts, ends) = records.offsets[mine], np.array(windows[source]).T
+            at = np.searchsorted(starts, offsets, "right") - 1
+            numbers[mine] = np.where((at >= 0) & (offsets < ends[at]), at, -1)
     found = np.unique(numbers)
     if len(found) == 1 and found[0] >= 0:
         return [batch]

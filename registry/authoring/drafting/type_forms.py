@@ -15,7 +15,7 @@ from cdc_contracts.registry.core.common.pointers import ABSENT
 from cdc_contracts.registry.core.contract.value_mappings import drop_parameters
 from cdc_contracts.registry.core.message.schema_block_types import read_block_types
 from cdc_contracts.registry.core.message.sent_types import read_types, read_types_within
-from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag
+from cdc_contracts.registry.core.values import FORMS, Context, Flag
 from cdc_contracts.registry.core.values.source_types import ARRAY
 
 _FAMILIES: Final = MappingProxyType({
@@ -174,16 +174,6 @@ def _takes(form: str, values: Iterable[Any], context: Context = _STRICT) -> bool
 
 
 def _reads(form: str, value: Any, context: Context) -> bool:
-    known = FORMS[form]
     if isinstance(value, dict | list):
-        if form != "json-value":
-            return form == AS_SENT
-        return True
-    if kind_of(value) not in {"text": ("string",), "number": ("number",), "boolean": ("boolean",)}.get(
-        next(iter(known.wire)), ()
-    ) and not (len(known.wire) > 1 and kind_of(value) in ("string", "number")):
-        return False
-    try:
-        return known.read(value, context).flag in (Flag.OK, Flag.NOT_WHOLE, Flag.INVALID)
-    except BrokenValue:
-        return False
+        return form in ("json-value", AS_SENT)
+    return FORMS[form].reads(value, context, (Flag.OK, Flag.NOT_WHOLE, Flag.INVALID))

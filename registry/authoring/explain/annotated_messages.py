@@ -309,17 +309,13 @@ def _column(
     form = None if untyped else validator.forms.form_of(columns, name, value)
     wire = show.wire(value)
     text, state = None, "untyped" if form is None else "null" if value is None else "broken"
-    if form is not None and value is not None and kind_of(value) in _takes(form):
+    if form is not None and value is not None and form.takes(value):
         try:
             read = form.read(value, validator.forms.context_of_column(form, columns, name))
             text, state = show.text(read.text), _STATES.get(read.flag, "ok")
         except BrokenValue:
             text = None
     return ColumnPart(name, at, source_type, form.name if form else None, wire, text, state)
-
-
-def _takes(form: Any) -> set[str]:
-    return {"string" if wire == "text" else wire for wire in form.wire}
 
 
 def _roles(reading: Reading) -> dict[str, Side]:

@@ -1,7 +1,7 @@
 """Contract differences: the differences of two contracts in terms of contracts, not of files.
 
-Both resolved contracts are flattened into named facts and compared by deepdiff. Prose (titles, descriptions, sources)
-is separated from meaning.
+Both resolved contracts are flattened into named facts, which are compared by name. Prose (titles, descriptions,
+sources) is separated from meaning.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from cdc_contracts.registry.authoring.compat.meaning.contract_section import text_of
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL
 from cdc_contracts.registry.core.contract.column_model import invalid_literals, keeps_invalid
@@ -69,22 +70,11 @@ def compare(left: Version, right: Version) -> ContractDifferences:
 
     Raises ContractError if one of them is inconsistent.
     """
-    from deepdiff import DeepDiff
-
     facts = (_facts(left), _facts(right))
-    # Without the threshold, a group of which most facts differ would be reported as one.
-    changes = DeepDiff(*facts, view="tree", threshold_to_diff_deeper=0)
-    found: dict[tuple[str, str], None] = {}
-    for entries in changes.values():
-        for entry in entries:
-            path = entry.path(output_format="list")
-            group = str(path[0])
-            for what in path[1:2] or {**facts[0].get(group, {}), **facts[1].get(group, {})}:
-                found[group, str(what)] = None
     result = []
     for group in GROUPS:
         here, there = facts[0].get(group, {}), facts[1].get(group, {})
-        names = [name for name in dict.fromkeys([*here, *there]) if (group, name) in found]
+        names = [name for name in dict.fromkeys([*here, *there]) if here.get(name) != there.get(name)]
         result += [ContractDifference(group, name, here.get(name), there.get(name)) for name in names]
     return ContractDifferences(
         left=left.reference,
@@ -120,7 +110,7 @@ def _facts(version: Version) -> _Facts:
         "discriminators": {describe_test(test): PRESENT for test in meaning["discriminators"]},
         "evidence": {describe_evidence(entry): PRESENT for entry in meaning.get("version_evidence", ())},
         "undocumented": dict.fromkeys(meaning.get("undocumented", ()), PRESENT),
-        "other": {key: _text(value) for key, value in meaning.items() if key not in _DESCRIBED_APART},
+        "other": {key: text_of(value) for key, value in meaning.items() if key not in _DESCRIBED_APART},
     }
 
 
@@ -214,7 +204,7 @@ def _shape(schema: Mapping[str, Any]) -> str:
     """Return one schema in words, without its subschemas."""
     kinds = schema.get("type", [])
     result = [" or ".join([kinds] if isinstance(kinds, str) else kinds)]
-    result += [f"{key} {_text(schema[key])}" for key in _BOUNDS if key in schema]
+    result += [f"{key} {text_of(schema[key])}" for key in _BOUNDS if key in schema]
     if schema.get("additionalProperties") is False:
         result.append("no other members")
     return ", ".join(part for part in result if part) or "anything"
@@ -268,12 +258,4 @@ def _prose(schema: Any, parts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def _plain(section: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    return {prefix + key.replace("_", " "): _text(value) for key, value in section.items()}
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(_text, value))
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {_text(below)}" for key, below in value.items())
-    return str(value).lower() if isinstance(value, bool) else "null" if value is None else str(value)
+    return {prefix + key.replace("_", " "): text_of(value) for key, value in section.items()}

@@ -12,6 +12,8 @@ from cdc_contracts.registry.authoring.sync.schema_digests import same_text, sche
 GLOBAL: Final = ""
 """The scope of settings for the whole registry; other scopes are subjects, and contexts written `:.name:`."""
 
+LEVELS: Final = {"compatibilityLevel": "compatibility"}
+"""The level is named differently in responses and in requests; we use the name of requests."""
 Position = tuple[str, int]
 """A qualified subject and one of its versions."""
 

@@ -19,7 +19,13 @@ from typing import Any, Final
 
 from cdc_contracts.registry.authoring.sync.id_locks import Lock, read_lock, subject_key, write_lock
 from cdc_contracts.registry.authoring.sync.publications import open_own_versions, publish_version
-from cdc_contracts.registry.authoring.sync.registry_contents import GLOBAL, HeldSchema, Holdings, ScopeSettings
+from cdc_contracts.registry.authoring.sync.registry_contents import (
+    GLOBAL,
+    LEVELS,
+    HeldSchema,
+    Holdings,
+    ScopeSettings,
+)
 from cdc_contracts.registry.authoring.sync.subject_names import decode_subject, encode_subject
 from cdc_contracts.registry.core.common import yaml_documents
 from cdc_contracts.registry.core.common.atomic_files import make_folder, write_whole
@@ -30,7 +36,6 @@ from cdc_contracts.registry.core.schema.schema_documents import AVRO, JSON
 SETTINGS: Final = "registry.yaml"
 SUFFIXES: Final[Mapping[str, str]] = {JSON: ".json", AVRO: ".avsc", "PROTOBUF": ".proto"}
 _TYPES: Final = {suffix: kind for kind, suffix in SUFFIXES.items()}
-_LEVELS: Final = {"compatibilityLevel": "compatibility"}
 _WORDS: Final = ("compatibility", "compatibilityPolicy")
 """Settings whose values a registry has in capitals; any case is accepted."""
 _BESIDE: Final = {"references", "metadata", "ruleSet", "deleted", "subject"}
@@ -221,7 +226,7 @@ def _scope_settings(given: Any, where: str) -> ScopeSettings:
     if not isinstance(config, dict | None) or not isinstance(mode, str | None):
         raise ContractError("`config` must be a mapping and `mode` a word", where=where)
     if config is not None:
-        config = {_LEVELS.get(key, key): value for key, value in config.items()}
+        config = {LEVELS.get(key, key): value for key, value in config.items()}
         config |= {key: value.upper() for key, value in config.items() if key in _WORDS and isinstance(value, str)}
     return ScopeSettings(config, None if mode is None else mode.upper())
 

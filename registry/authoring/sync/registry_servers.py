@@ -15,7 +15,13 @@ from cdc_contracts.registry.authoring.sync.registry_client import (
     NO_VERSION,
     RegistryClient,
 )
-from cdc_contracts.registry.authoring.sync.registry_contents import GLOBAL, HeldSchema, Holdings, ScopeSettings
+from cdc_contracts.registry.authoring.sync.registry_contents import (
+    GLOBAL,
+    LEVELS,
+    HeldSchema,
+    Holdings,
+    ScopeSettings,
+)
 from cdc_contracts.registry.authoring.sync.subject_names import DEFAULT_CONTEXT, context_of, is_catalogue
 from cdc_contracts.registry.authoring.sync.sync_plans import OVERRIDE
 from cdc_contracts.registry.core.common.errors import UnavailableError
@@ -23,8 +29,6 @@ from cdc_contracts.registry.core.schema.schema_documents import AVRO
 
 _AT_ONCE: Final = 8
 _NOT_THERE: Final = (404, 405, NO_SUBJECT, NO_CONFIG, NO_MODE, 40499)
-_LEVELS: Final = {"compatibilityLevel": "compatibility"}
-"""The level is named differently in responses and in requests; we use the name of requests."""
 _One = TypeVar("_One")
 _Other = TypeVar("_Other")
 
@@ -96,7 +100,7 @@ def read_scope(client: RegistryClient, scope: str) -> ScopeSettings:
     below = (scope,) if scope != GLOBAL else ()
     config = client.get("config", *below, missing=_NOT_THERE, defaultToGlobal=False)
     mode = client.get("mode", *below, missing=_NOT_THERE, defaultToGlobal=False)
-    written = {_LEVELS.get(key, key): value for key, value in (config or {}).items() if value is not None}
+    written = {LEVELS.get(key, key): value for key, value in (config or {}).items() if value is not None}
     return ScopeSettings(written or None, None if mode is None else str(mode.get("mode")))
 
 

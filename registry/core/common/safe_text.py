@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -37,3 +38,9 @@ def visible_lines(text: str) -> list[str]:
 def _escape(char: str) -> str:
     short = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char)
     return short or char.encode("unicode-escape", "surrogatepass").decode("ascii")
+
+
+def list_first(texts: Sequence[str], most: int) -> str:
+    """Return the first of some texts as a list, and how many more there are."""
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")

@@ -98,6 +98,14 @@ class Images(Document):
         return self._by_op.get(op)
 
     @cached_property
+    def update_places(self) -> tuple[str, str] | None:
+        """Where the images before and after an update are; None if an update does not have both."""
+        sides = self.update
+        return (
+            None if sides is None or sides.before is None or sides.after is None else (sides.before.at, sides.after.at)
+        )
+
+    @cached_property
     def _by_op(self) -> dict[str, Sides | None]:
         return {op: getattr(self, op.replace("-", "_")) for op in ROW_OPS}
 

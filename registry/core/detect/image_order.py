@@ -18,9 +18,17 @@ from cdc_contracts.registry.core.message.canonical_changes import Change, Image
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChainLine, ChainProof
 from cdc_contracts.registry.core.stats.change_evidence import weigh_changes
 from cdc_contracts.registry.core.stats.change_links import NO_TIME
-from cdc_contracts.registry.core.stats.digests_without_arrow import RowDigests, digest_name, digest_row, mix
+from cdc_contracts.registry.core.stats.digests_without_arrow import RowDigests, digest_name, digest_row
 from cdc_contracts.registry.core.stats.position_sequences import Point
-from cdc_contracts.registry.core.stats.row_changes import DELETE, INSERT, LOAD, UPDATE, RowChange, RowChanges
+from cdc_contracts.registry.core.stats.row_changes import (
+    DELETE,
+    INSERT,
+    LOAD,
+    UPDATE,
+    RowChange,
+    RowChanges,
+    changes_of_rows,
+)
 
 _PARTS: Final = 3
 """The number of parts into which messages are split, each of which must hold proof: the windows of a sample."""
@@ -53,9 +61,10 @@ class ImageOrder:
 
     def __init__(self, versions: Sequence[Version]) -> None:
         self._subject = versions[0].subject
-        self._places = tuple(dict.fromkeys(_places(version) for version in versions))
+        self._places = tuple(dict.fromkeys(version.meaning.images.update_places for version in versions))
         self._readings = tuple(
-            tuple(version.reference for version in versions if _places(version) == places) for places in self._places
+            tuple(version.reference for version in versions if version.meaning.images.update_places == places)
+            for places in self._places
         )
         self._changes = RowChanges()
         self._followed: list[_Followed] = []
@@ -70,8 +79,8 @@ class ImageOrder:
             return
         ways: tuple[list[Version], list[Version]] = [], []
         for version in message_evidence.fits:
-            if _places(version) in self._places:
-                ways[self._places.index(_places(version))].append(version)
+            if version.meaning.images.update_places in self._places:
+                ways[self._places.index(version.meaning.images.update_places)].append(version)
         for at, way in enumerate(ways):
             own = any(version.subject == self._subject for version in way)
             plain = [any(map(message_evidence.is_plain, one)) for one in (way, ways[1 - at])]
@@ -196,21 +205,9 @@ class ImageOrder:
         key = one.primary_key or []
         pairs = ((one.before, one.after), (other.before, other.after))
         images = [_digest(image, completing, key) for pair in pairs for image, completing in (pair, pair[::-1])]
-        shown = [row for row in images if row is not None]
-        if not shown:
-            return []
-        alike = all(row.shape == shown[0].shape for row in shown)
-        keys = list(dict.fromkeys(row.key or row.image for row in shown))
-        shape = shown[0].shape if alike and shown[0].key else 0
-        if len(keys) > 1 and not alike:
-            return []
-        moment, found = moment_of(one), []
-        for own in keys[:2]:
-            digests = [row.image if row is not None and (row.key or row.image) == own else 0 for row in images]
-            found.append(
-                RowChange(mix(own ^ table), table, place.offset, within, kind, NO_TIME, *moment, shape, *digests)
-            )
-        return found
+        each = [None if row is None else [row] for row in images]
+        changes = changes_of_rows(each, kind, table, place.offset, (NO_TIME, *moment_of(one)))
+        return [change._replace(within=within) for change in changes]
 
 
 def _by_windows(followed: Iterable[_Followed]) -> list[_Followed]:
@@ -230,13 +227,6 @@ def moment_of(change: Change) -> tuple[int, int]:
     """Return the event time and the position of a change, 0 where it has none."""
     position = change.position or ""
     return change.event_time or 0, int(position) if position.isdecimal() else 0
-
-
-def _places(version: Version) -> tuple[str, str] | None:
-    sides = version.meaning.images.of("update")
-    if sides is None or sides.before is None or sides.after is None:
-        return None
-    return sides.before.at, sides.after.at
 
 
 def _digest(image: Image | None, other: Image | None, key: Sequence[str]) -> RowDigests | None:

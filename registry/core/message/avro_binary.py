@@ -88,7 +88,7 @@ def compile_reader(schema: Any, named: dict[str, Reader], special: Mapping[str, 
     Raises ContractError if the schema holds a type that no record on the wire has.
     """
     if isinstance(schema, list):
-        return _union([compile_reader(branch, named, special) for branch in schema])
+        return union_reader([compile_reader(branch, named, special) for branch in schema])
     kind = schema["type"] if isinstance(schema, dict) else schema
     if not isinstance(schema, dict) and schema in named:
         return named[schema]
@@ -145,7 +145,8 @@ def _record(schema: Mapping[str, Any], named: dict[str, Reader], special: Mappin
     return read
 
 
-def _union(branches: list[Reader]) -> Reader:
+def union_reader(branches: list[Reader]) -> Reader:
+    """Return the reader of a union of types that have these readers."""
     total = len(branches)
     by_byte = {2 * place: branch for place, branch in enumerate(branches)}  # the byte of an index below 64
 

@@ -24,7 +24,7 @@ from cdc_contracts.registry.core.message.avro_binary import (
     compile_reader,
     last_name,
     read_items,
-    read_long,
+    union_reader,
 )
 from cdc_contracts.registry.core.message.avro_images import NONE, NULL, image_readers, to_datum
 from cdc_contracts.registry.core.message.framed_values import FramedValues, frame_reading, framed_values
@@ -153,7 +153,9 @@ class AvroTransport:
             values = message.get(image)
             if isinstance(values, dict):
                 message[image] = [to_datum(values[name], self.digits) if name in values else NONE for name in names]
-        named = {last_name(name): name for name in _names_of(schema)}
+        known: dict[str, Any] = {}
+        fastavro.parse_schema(schema, named_schemas=known)
+        named = {last_name(name): name for name in known}
         out = io.BytesIO()
         fastavro.schemaless_writer(out, schema, _with_names(message, named))
         return out.getvalue()
@@ -220,14 +222,7 @@ class RecordReader:
             else compile_reader(branch, named, special)
             for branch in (schema if isinstance(schema, list) else [schema])
         ]
-
-        def read(data: bytes, at: int) -> tuple[str, int]:
-            branch, at = read_long(data, at)
-            if not 0 <= branch < len(readers):
-                raise AvroRefused
-            return readers[branch](data, at)
-
-        return read
+        return union_reader(readers)
 
     def _rows(self, value: Reader) -> Reader:
         null, none = quote(NULL), quote(NONE)
@@ -244,19 +239,6 @@ class RecordReader:
             return "{" + ",".join(pairs) + "}", at
 
         return read
-
-
-def _names_of(schema: Any) -> list[str]:
-    """Return the full names of all named types in a schema."""
-    if isinstance(schema, list):
-        return [name for branch in schema for name in _names_of(branch)]
-    if not isinstance(schema, dict):
-        return []
-    own = [schema["name"]] if schema.get("type") in ("record", "enum") else []
-    below = [field["type"] for field in schema.get("fields", ())] + [
-        schema[part] for part in ("items", "values") if part in schema
-    ]
-    return own + [name for part in below for name in _names_of(part)]
 
 
 def _with_names(value: Any, named: dict[str, str]) -> Any:

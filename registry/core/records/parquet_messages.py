@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.records.file_plans import BATCH_ROWS, FilePlan, ParquetRowGroup, Window
 from cdc_contracts.registry.core.records.output_schemas import INSTANT
+from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 
 _SOURCE_COLUMNS: Final = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers")
@@ -60,7 +60,9 @@ def _plan_row_groups(path: Path, number: int, plan: FilePlan, seen: SeenOffsets)
             plan.slices.append(one)
             table = file.read_row_group(group, columns=wanted)
             columns = pa.RecordBatch.from_arrays([column.combine_chunks() for column in table.columns], wanted)
-            for source, offsets in _coordinates(columns, one, rows):
+            places = Batch(_coordinates(columns, one, rows))
+            for source, chosen in places.by_source(np.arange(rows)):
+                offsets = places.offsets[chosen]
                 seen.add(source, offsets, f"{path} row group {group}")
                 low, high = plan.limits.get(source, (sys.maxsize, 0))
                 plan.limits[source] = (min(low, int(offsets.min())), max(high, int(offsets.max()) + 1))
@@ -107,29 +109,9 @@ def _twice(source: Source, offset: int, first: str, second: str) -> UnavailableE
     )
 
 
-def _coordinates(
-    records: pa.RecordBatch, one: ParquetRowGroup, rows: int
-) -> Iterator[tuple[Source, np.ndarray[Any, np.dtype[np.int64]]]]:
-    topics, partitions, offsets = _columns(records, one, rows)
-    for source, chosen in _rows_by_source(topics, partitions):
-        yield source, offsets[chosen]
+def _coordinates(records: pa.RecordBatch, one: ParquetRowGroup, rows: int) -> pa.RecordBatch:
+    """Return the topic, partition and offset of rows. Raises UsageError if a column has nulls."""
 
-
-def _rows_by_source(topics: pa.Array, partitions: Any) -> Iterator[tuple[Source, Any]]:
-    """Yield each partition with the rows that are its records, as an index of arrays."""
-    if not len(topics):
-        return
-    codes, kinds = pc.dictionary_encode(topics), pc.dictionary_encode(pa.array(partitions))
-    names, numbers = codes.dictionary.to_pylist(), kinds.dictionary.to_pylist()
-    if len(names) == len(numbers) == 1:
-        yield Source(names[0], numbers[0]), slice(None)
-        return
-    pairs = codes.indices.to_numpy().astype(np.int64) * len(numbers) + kinds.indices.to_numpy()
-    for pair in np.unique(pairs).tolist():
-        yield Source(names[pair // len(numbers)], numbers[pair % len(numbers)]), pairs == pair
-
-
-def _columns(records: pa.RecordBatch, one: ParquetRowGroup, rows: int) -> tuple[pa.Array, Any, Any]:
     def column(name: str, kind: pa.DataType, default: Any) -> pa.Array:
         if name not in records.schema.names:
             return default()
@@ -138,10 +120,11 @@ def _columns(records: pa.RecordBatch, one: ParquetRowGroup, rows: int) -> tuple[
             raise UsageError(f"its column `{name}` contains nulls", where=one.path)
         return found
 
-    topics = column("topic", pa.string(), lambda: pa.array([one.topic] * rows, pa.string()))
-    partitions = column("partition", pa.int32(), lambda: pa.array(np.full(rows, one.partition, np.int32)))
-    offsets = column("offset", pa.int64(), lambda: pa.array(np.arange(one.first, one.first + rows)))
-    return topics, partitions.to_numpy().astype(np.int64), offsets.to_numpy()
+    return pa.RecordBatch.from_pydict({
+        "topic": column("topic", pa.string(), lambda: pa.array([one.topic] * rows, pa.string())),
+        "partition": column("partition", pa.int32(), lambda: pa.array(np.full(rows, one.partition, np.int32))),
+        "offset": column("offset", pa.int64(), lambda: pa.array(np.arange(one.first, one.first + rows))),
+    })  # fmt: skip
 
 
 def read_row_group(one: ParquetRowGroup, windows: Mapping[Source, Window]) -> Iterator[pa.RecordBatch]:
@@ -152,32 +135,28 @@ def read_row_group(one: ParquetRowGroup, windows: Mapping[Source, Window]) -> It
         for part in file.iter_batches(BATCH_ROWS, row_groups=[one.group], columns=wanted):
             rows = part.num_rows
             shifted = replace(one, first=first)
-            topics, partitions, offsets = _columns(part, shifted, rows)
+            places = _coordinates(part, shifted, rows)
             first += rows
             columns = {
                 "key": _taken(part, "key", pa.binary(), rows),
                 "value": _taken(part, "value", pa.binary(), rows),
-                "topic": topics,
-                "partition": pa.array(partitions, pa.int32()),
-                "offset": pa.array(offsets, pa.int64()),
+                **{name: places.column(name) for name in places.schema.names},
                 "timestamp": _taken(part, "timestamp", INSTANT, rows),
                 "timestampType": _taken(part, "timestampType", pa.int32(), rows),
             }
             if "headers" in part.schema.names:
                 columns["headers"] = part.column("headers")
             batch = pa.RecordBatch.from_pydict(columns)
-            inside = _inside(topics, partitions, offsets, windows)
+            inside = _inside(Batch(batch), windows)
             yield batch if inside.all() else batch.filter(pa.array(inside))
 
 
-def _inside(
-    topics: pa.Array, partitions: Any, offsets: Any, windows: Mapping[Source, Window]
-) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    inside = np.zeros(len(offsets), np.bool_)
-    for source, chosen in _rows_by_source(topics, partitions):
+def _inside(records: Batch, windows: Mapping[Source, Window]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    inside = np.zeros(len(records), np.bool_)
+    for source, chosen in records.by_source(np.arange(len(records))):
         if source in windows:
             start, end = windows[source]
-            inside[chosen] = (offsets[chosen] >= start) & (offsets[chosen] < end)
+            inside[chosen] = (records.offsets[chosen] >= start) & (records.offsets[chosen] < end)
     return inside
 
 

@@ -24,21 +24,23 @@ from cdc_contracts.registry.core.report.report_model import (
     VersionSwitch,
 )
 from cdc_contracts.registry.core.report.reported_findings import weight
-from cdc_contracts.registry.core.report.reported_kinds import join_kinds
+from cdc_contracts.registry.core.report.reported_kinds import ReportedKind
 from cdc_contracts.registry.core.report.reported_null_values import join_null_values
-from cdc_contracts.registry.core.report.reported_options import join_options
-from cdc_contracts.registry.core.report.reported_parts import join_parts
+from cdc_contracts.registry.core.report.reported_options import ReportedOption
+from cdc_contracts.registry.core.report.reported_parts import ReportedParts
 from cdc_contracts.registry.core.report.reported_profile import ReportedTopic
 from cdc_contracts.registry.core.report.reported_schemas import join_schemas
 from cdc_contracts.registry.core.report.reported_slices import join_slices
 from cdc_contracts.registry.core.stats.run_evidence import join_evidence
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
+from cdc_contracts.registry.core.stats.second_parts import MOST_COLUMNS
 
 P = TypeVar("P", PartitionLedger, PartitionTimeline, ReportedChains, VersionSwitch)
+T = TypeVar("T", ReportedOption, ReportedKind, ReportedParts, ReportedTopic)
 
 
 def combine_reports(reports: Sequence[Report]) -> Report:
-    """Return the report of a whole run from those of its parts, each of other partitions with a contract of its own.
+    """Return the report of a whole run from those of its parts, each of other topics with a contract of its own.
 
     What was counted is added; findings stay apart by contract, each with its own denominator.
     """
@@ -68,9 +70,9 @@ def combine_reports(reports: Sequence[Report]) -> Report:
         switches=_joined(report.switches for report in reports),
         versions=_ranges(reports),
         evidence=evidence,
-        options=join_options(one for report in reports for one in report.options or ()),
-        kinds=join_kinds(one for report in reports for one in report.kinds or ()),
-        parts=join_parts(one for report in reports for one in report.parts or ()),
+        options=_by_topic(report.options or () for report in reports) or UNSET,
+        kinds=_by_topic(report.kinds or () for report in reports) or UNSET,
+        parts=_by_topic(report.parts or () for report in reports)[:MOST_COLUMNS] or UNSET,
         null_values=join_null_values(report.null_values for report in reports if report.null_values),
         schemas=join_schemas(report.schemas for report in reports if report.schemas),
         profile=_profiles(reports),
@@ -85,9 +87,8 @@ def _ranges(reports: Sequence[Report]) -> tuple[DeclaredRange, ...] | UnsetType:
 
 def _profiles(reports: Sequence[Report]) -> tuple[ReportedTopic, ...] | UnsetType:
     """Return the profiles of all topics, in order of their names."""
-    topics = [one for report in reports for one in report.profile or ()]
     wanted = any(report.profile is not UNSET for report in reports)
-    return tuple(sorted(topics, key=lambda one: one.topic)) if wanted else UNSET
+    return _by_topic(report.profile or () for report in reports) if wanted else UNSET
 
 
 def _source(reports: Sequence[Report]) -> ReportSource:
@@ -146,6 +147,11 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     for one in counts:
         total.update(one)
     return dict(total)
+
+
+def _by_topic(parts: Iterable[Iterable[T]]) -> tuple[T, ...]:
+    """Return the entries of topics, each of which is in one part, in order of their names."""
+    return tuple(sorted((one for part in parts for one in part), key=lambda one: one.topic))
 
 
 def _joined(parts: Iterable[Iterable[P]]) -> tuple[P, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
+from cdc_contracts.registry.core.common.safe_text import list_first
 from cdc_contracts.registry.core.common.written_models import Count
 from cdc_contracts.registry.core.report.reported_findings import ReportedPartition
 
@@ -47,7 +48,6 @@ def describe_contradicted(found: ContradictedRuns) -> Iterator[str]:
     """Yield the lines that name the runs and the commands."""
     if not found.runs:
         return
-    named = ", ".join(f"{one.run} (batch {one.batch})" for one in found.runs[:_MOST_NAMED])
-    more = f" and {len(found.runs) - _MOST_NAMED:,} more" if len(found.runs) > _MOST_NAMED else ""
-    yield f"Published before evidence against their version was there: {named}{more}. Read them again with"
+    named = list_first([f"{one.run} (batch {one.batch})" for one in found.runs], _MOST_NAMED)
+    yield f"Published before evidence against their version was there: {named}. Read them again with"
     yield from found.read_again

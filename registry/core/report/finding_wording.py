@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import UNSET
 
 from cdc_contracts.registry.core.common.pointers import split_pointer
-from cdc_contracts.registry.core.common.safe_text import visible
+from cdc_contracts.registry.core.common.safe_text import list_first, visible
 from cdc_contracts.registry.core.contract.table_families import name_together
 from cdc_contracts.registry.core.report.report_wording import PROFILE, count_of, list_some, place, places, share
 from cdc_contracts.registry.core.report.reported_findings import BeginningSchema, ReportedFinding
@@ -40,10 +40,8 @@ def table_words(finding: ReportedFinding) -> str:
     tables = finding.tables or ()
     new = [one for one in tables if not one.known]
     found = name_together((one.table, one.family or None) for one in new)
-    names = ", ".join(map(visible, found[:_MOST_TABLES]))
-    more = f" and {len(found) - _MOST_TABLES:,} more" if len(found) > _MOST_TABLES else ""
-    known = len(tables) - len(new)
-    return f"new: {names}{more}; {known:,} known" if known else f"{names}{more}"
+    names, known = list_first([*map(visible, found)], _MOST_TABLES), len(tables) - len(new)
+    return f"new: {names}; {known:,} known" if known else names
 
 
 def count_words(finding: ReportedFinding) -> str:

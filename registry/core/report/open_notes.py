@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 from typing import Final
 
-from cdc_contracts.registry.core.common.safe_text import visible
+from cdc_contracts.registry.core.common.safe_text import list_first, visible
 from cdc_contracts.registry.core.report.report_model import Report, ReportedChains, ReportedPair
 from cdc_contracts.registry.core.report.reported_options import ReportedOption
 
@@ -76,12 +76,11 @@ def fraction_notes(report: Report) -> Iterator[str]:
     small = [one for one in report.parts or () if one.values >= _ENOUGH and one.most < _MICROS_OF_SECOND]
     for (topic, table), columns in groupby(small, lambda one: (one.topic, one.table)):
         listed = list(columns)
-        named = ", ".join(visible(one.column) for one in listed[:_MOST_NAMED])
-        more = f" and {len(listed) - _MOST_NAMED:,} more" if len(listed) > _MOST_NAMED else ""
+        named = list_first([visible(one.column) for one in listed], _MOST_NAMED)
         values, most = sum(one.values for one in listed), max(one.most for one in listed)
         yield (
             f"Parts of a second in {visible(topic)} {visible(table or '')}, read as nanoseconds, are at most {most:,} "
-            f"in all {values:,} values of {named}{more} that have one: they seem to be microseconds. "
+            f"in all {values:,} values of {named} that have one: they seem to be microseconds. "
             "--parameter avro_timestamp_fraction=micros reads them so."
         )
 

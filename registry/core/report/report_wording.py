@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from cdc_contracts.registry.core.common.exit_codes import DRIFT, PASS
 from cdc_contracts.registry.core.common.findings import INFO
-from cdc_contracts.registry.core.common.safe_text import sentence, visible
+from cdc_contracts.registry.core.common.safe_text import list_first, sentence, visible
 from cdc_contracts.registry.core.contract.table_families import name_together
 from cdc_contracts.registry.core.detect.reported_detection import EvidencePlace, ReportedDetection, ReportedEvidence
 from cdc_contracts.registry.core.report.contradicted_runs import describe_contradicted
@@ -310,8 +310,7 @@ def source_words(report: Report) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    return ", ".join(visible(name) for name in names[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+    return list_first([*map(visible, names)], _MOST_NAMES)
 
 
 def place(moment: ReportedMoment | ExampleMessage | EvidencePlace) -> str:

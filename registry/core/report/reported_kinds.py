@@ -30,16 +30,12 @@ class ReportedKind(Struct, frozen=True, forbid_unknown_fields=True):
 
 def report_kinds(seen: SourceKinds) -> Sometimes[tuple[ReportedKind, ...]]:
     """Return the kinds in topics with several, in order of topic and name; UNSET if there are none."""
-    return join_kinds(
+    listed = [
         ReportedKind(one.topic, one.kind, stretch.count, one.partition, stretch.first.offset)
         for one, stretch in seen.mixed()
-    )
-
-
-def join_kinds(parts: Iterable[ReportedKind]) -> Sometimes[tuple[ReportedKind, ...]]:
-    """Return the kinds of all parts of a run."""
+    ]
     found: dict[tuple[str, str], ReportedKind] = {}
-    for one in sorted(parts, key=lambda one: (one.topic, one.kind, one.partition, one.first_offset)):
+    for one in sorted(listed, key=lambda one: (one.topic, one.kind, one.partition, one.first_offset)):
         known = found.get((one.topic, one.kind))
         found[one.topic, one.kind] = one if known is None else replace(known, messages=known.messages + one.messages)
     return tuple(found.values()) or UNSET

@@ -68,18 +68,3 @@ def _report(one: TopicOption, runs: Sometimes[tuple[ReportedOptionRun, ...]] = U
     return ReportedOption(
         one.topic, one.option, one.values, one.columns, one.held, named, runs, of_null=one.of_null or UNSET
     )
-
-
-def join_options(parts: Iterable[ReportedOption]) -> Sometimes[tuple[ReportedOption, ...]]:
-    """Return the options of all parts of a run; of the columns of several parts only the most are counted."""
-    found: dict[tuple[str, str, bool], ReportedOption] = {}
-    for one in parts:
-        place = one.topic, one.option, one.taken is True
-        known = found.get(place, one)
-        values = tuple(value for value in known.values if value in one.values)
-        held = one.held if known is one else known.held + one.held
-        columns = max(known.columns, one.columns)
-        named = tuple(sorted({*(known.named or ()), *(one.named or ())})[:_MOST_NAMED])
-        runs = one.runs or UNSET if known is one else ((known.runs or ()) + (one.runs or ())) or UNSET
-        found[place] = replace(known, values=values, columns=columns, held=held, named=named, runs=runs)
-    return tuple(found[key] for key in sorted(found)) or UNSET

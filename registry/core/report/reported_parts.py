@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from msgspec import UNSET, Struct
 
 from cdc_contracts.registry.core.common.written_models import Count, Sometimes
-from cdc_contracts.registry.core.stats.second_parts import PartsColumn, PartsOfColumn, SecondParts
+from cdc_contracts.registry.core.stats.second_parts import SecondParts
 
 
 class ReportedParts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,11 +26,3 @@ class ReportedParts(Struct, frozen=True, forbid_unknown_fields=True):
 def report_parts(seen: SecondParts) -> Sometimes[tuple[ReportedParts, ...]]:
     """Return the columns in order of topic, table and name; UNSET if there are none."""
     return tuple(ReportedParts(*column, *found) for column, found in seen.kept()) or UNSET
-
-
-def join_parts(parts: Iterable[ReportedParts]) -> Sometimes[tuple[ReportedParts, ...]]:
-    """Return the columns of all parts of a run."""
-    seen = SecondParts()
-    for one in parts:
-        seen.add(PartsColumn(one.topic, one.table, one.column), PartsOfColumn(one.values, one.most))
-    return report_parts(seen)

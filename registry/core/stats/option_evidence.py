@@ -11,13 +11,11 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.findings import rule_id
-from cdc_contracts.registry.core.common.json_messages import kind_of
-from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.contract.value_mappings import DEFAULT, ValueMapping, split_values
 from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns, zoneless_context
-from cdc_contracts.registry.core.values import FORMS, KEPT_AS_SENT, READ, BrokenValue, Context, ValueForm
+from cdc_contracts.registry.core.values import FORMS, KEPT_AS_SENT, READ, Context, Number, ValueForm
 
 WRITTEN: Final = (*READ, *KEPT_AS_SENT)
 """What becomes of values that a producer may write under a form: they are read, or stand for none that the form has."""
@@ -25,8 +23,6 @@ OPTION_CHANGE: Final = rule_id("other-version", "option")
 """The rule of values that contradict the option of those before."""
 _TIME: Final = "time"
 _NUMBER: Final = "number"
-_WIRES: Final = {"string": "text"}
-"""The wire of a form by the JSON kind of a value, where it is not called like that."""
 
 
 class OpenColumn(NamedTuple):
@@ -214,10 +210,7 @@ def allowed_by(column: OpenColumn, value: Any) -> Allowed | None:
     """
     if value is None:
         return null_allowed_by(column) if column.null else None
-    kind = kind_of(value)
-    sent = as_structure(value) if isinstance(value, list | dict) else value
-    wire = _WIRES.get(kind, kind)
-    values = tuple(name for name, form, context in column.forms if _reads(form, context, wire, sent))
+    values = tuple(name for name, form, context in column.forms if _reads(form, context, value))
     return Allowed(column.option, values, of_null=bool(column.null)) if values else None
 
 
@@ -261,17 +254,10 @@ def _forms_of(
         yield value, form, context
 
 
-def _reads(form: ValueForm | None, context: Context, wire: str, value: Any) -> bool:
-    if form is None:
+def _reads(form: ValueForm | None, context: Context, value: Any) -> bool:
+    if form is None or (isinstance(value, Number) and takes_any_count(form)):
         return True
-    if wire not in form.wire:
-        return False
-    if wire == _NUMBER and takes_any_count(form):
-        return True
-    try:
-        return form.read(value, context).flag in WRITTEN
-    except BrokenValue:
-        return False
+    return form.reads(value, context, WRITTEN)
 
 
 def _common(values: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from cdc_contracts.registry.core.stats.position_sequences import (
     Stretch,
     count_stretch,
 )
-from cdc_contracts.registry.core.stats.second_parts import TimedColumns, timed_columns
+from cdc_contracts.registry.core.stats.second_parts import TimedColumns, count_parts, timed_columns
 from cdc_contracts.registry.core.stats.source_kinds import SourceKind
 from cdc_contracts.registry.core.stats.stream_statistics import STREAM_CLASSES, ControlKind, StreamStatistics
 from cdc_contracts.registry.core.stats.substitute_evidence import SubstituteColumn, substitute_columns
@@ -41,7 +41,7 @@ from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
 from cdc_contracts.registry.core.validate.rule_coverage import CoverageItem, coverage_by
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
-from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL, OTHER_DIALECT, UNREADABLE, Verdict
+from cdc_contracts.registry.core.validate.verdicts import CONFORMING, CONTROL, Verdict
 from cdc_contracts.registry.core.values import FORMS, Number
 
 DDL: Final = "ddl"
@@ -121,7 +121,7 @@ class Facts:
 
 def facts_of(verdict: Verdict, reading: Reading, columns: TypedColumns) -> Facts | None:
     """Return the facts of a message as a version reads it; None if it is not of the subject."""
-    if verdict.version is None or verdict.outcome in (UNREADABLE, OTHER_DIALECT):
+    if verdict.version is None or not verdict.is_ours:
         return None
     names, contract, fits = reading.names, verdict.version.reference, bool(verdict.fits)
     types = columns.types or {}
@@ -209,14 +209,31 @@ def written_table(table: str | None, facts: Facts, rows: WrittenRows, source: So
     return WrittenTable(*source, table, facts.subject, rows.loaded, rows.at, rows.typed)
 
 
-def count_row(
-    statistics: StreamStatistics, facts: WrittenRows, rows: WrittenTable, row: Mapping[str, Any], stretch: Stretch
-) -> None:
-    """Count what the values of one row show."""
-    if not facts.described:
-        statistics.writing.add_row(rows, row, stretch)
-    statistics.options.add_row(rows, row, facts.open, stretch)
-    statistics.substitutes.add_row(rows, row, facts.substitutes, stretch)
+def count_rows(statistics: StreamStatistics, facts: Facts, reading: Reading, source: Source, stretch: Stretch) -> None:
+    """Count what the values in the rows of one record show."""
+    if facts.timed is not None:
+        count_parts(statistics.parts, facts.timed, reading, source.topic, facts.table)
+    written = facts.written
+    if written is None:
+        return
+    rows = written_table(facts.table, facts, written, source)
+    for row in reading.rows(written.source) or ():
+        if not written.described:
+            statistics.writing.add_row(rows, row, stretch)
+        statistics.options.add_row(rows, row, written.open, stretch)
+        statistics.substitutes.add_row(rows, row, written.substitutes, stretch)
+
+
+def canonical_op(verdict: Verdict, code: str | None) -> str:
+    """Return the canonical op of a record by its code alone, or ANY_OP if the code is unknown."""
+    if verdict.version is None or code is None or not verdict.is_readable:
+        return ANY_OP
+    return verdict.version.meaning.ops.get(code, ANY_OP)
+
+
+def shown_code(verdict: Verdict, code: str | None) -> str | None:
+    """Return the op code of a record, as far as it may be shown."""
+    return None if verdict.version is None or code is None else show_known(code, verdict.version)
 
 
 def count_coverage(tally: Tally, facts: Facts, total: int) -> None:

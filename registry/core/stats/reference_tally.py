@@ -14,7 +14,6 @@ from cdc_contracts.registry.core.common.findings import Finding, rule_id
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer
 from cdc_contracts.registry.core.contract.envelope_schemas import show_code
-from cdc_contracts.registry.core.contract.known_codes import show_known
 from cdc_contracts.registry.core.message.envelope_times import TIME_UNIT
 from cdc_contracts.registry.core.message.reading import Reading, Row
 from cdc_contracts.registry.core.stats.ddl_statements import MOST_CHARACTERS, Statement
@@ -27,26 +26,22 @@ from cdc_contracts.registry.core.stats.position_sequences import Point, Position
 from cdc_contracts.registry.core.stats.range_evidence import exclusions
 from cdc_contracts.registry.core.stats.read_offsets import ReadOffsets
 from cdc_contracts.registry.core.stats.record_facts import (
+    canonical_op,
     count_coverage,
     count_facts,
-    count_row,
+    count_rows,
     facts_of_one,
+    shown_code,
     whole_number,
-    written_table,
 )
 from cdc_contracts.registry.core.stats.schema_uses import VALUE, SchemaLine, UsedRange
-from cdc_contracts.registry.core.stats.second_parts import count_parts
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.topic_profiles import TopicProfiles
 from cdc_contracts.registry.core.stats.version_runs import Run
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import (
     AMBIGUOUS,
-    CONFORMING,
-    CONTROL,
-    OTHER_DIALECT,
     TOMBSTONE,
-    UNREADABLE,
     Verdict,
 )
 from cdc_contracts.registry.core.values import Number, describe_shape
@@ -54,9 +49,6 @@ from cdc_contracts.registry.core.writer_schemas.writer_schemas import frame_of
 
 MOST_BYTES: Final = 32 * 1024
 """The number of bytes of a value that are kept as an example: more than is ever shown."""
-
-_LEDGER = {CONFORMING: "conforming", CONTROL: "control", TOMBSTONE: "tombstone"}
-
 
 _NESTED: Final = ("array", "object")
 
@@ -83,13 +75,13 @@ def account_of(
         read=1, changes=len(validated.changes), first_offset=offset, last_offset=offset,
         first_timestamp=point.timestamp, last_timestamp=point.timestamp,
     )  # fmt: skip
-    setattr(counts, _LEDGER.get(outcome, "quarantined"), 1)
+    setattr(counts, validated.verdict.counted_as, 1)
     tally.partitions[source], tally.spans[source] = counts, [(offset, offset)]
     tally.outcomes[outcome] += 1
-    table = validated.table if outcome not in (UNREADABLE, OTHER_DIALECT) else None
-    if outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
+    table = validated.table if validated.verdict.is_ours else None
+    if validated.verdict.is_readable:
         tally.readable[table] += 1
-    op = _canonical_op(validated)
+    op = canonical_op(validated.verdict, validated.code)
     _count_versions(tally, validated.verdict, source, point)
     if outcome != TOMBSTONE:
         tally.note_lasts(source, op, {table: offset, None: offset})
@@ -109,13 +101,8 @@ def account_of(
         ops = {facts.code: 1} if facts.code is not None else {}
         count_facts(tally, facts, [source], [facts.table], [Stretch(1, point, point, {contract: 1}, ops)])
         count_coverage(tally, facts, 1)
-        if facts.written is not None:
-            written = written_table(facts.table, facts, facts.written, source)
-            stretch = Stretch(1, point, point, {contract: 1}, dict(ops))
-            for row in validated.reading.rows(facts.written.source) or ():
-                count_row(tally.statistics, facts.written, written, row, stretch)
-        if facts.timed is not None:
-            count_parts(tally.statistics.parts, facts.timed, validated.reading, source.topic, facts.table)
+        stretch = Stretch(1, point, point, {contract: 1}, dict(ops))
+        count_rows(tally.statistics, facts, validated.reading, source, stretch)
         if facts.track is not None:
             result = whole_number(validated.reading.at(facts.track.path), facts.track)
             step = None if result is None else PositionStep(point, result, facts.half, contract)
@@ -129,7 +116,7 @@ def _count_schema(tally: Tally, validated: ValidatedMessage, source: Source, poi
     reading, frame = validated.reading, frame_of(value or b"")
     if reading is None or reading.reading_options.schemas is None or frame is None:
         return
-    if validated.verdict.outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
+    if validated.verdict.is_readable:
         line = SchemaLine(source.topic, validated.table, VALUE)
         tally.statistics.schemas.add(line, frame.number, source.partition, UsedRange(1, point, point))
 
@@ -144,7 +131,8 @@ def _add_findings(
     show_values: bool,
 ) -> None:
     """Count the findings of one record, and which it has at once."""
-    source, point, op = Source(*moment[:2]), Point(*moment[2:]), _canonical_op(validated)
+    source, point = Source(*moment[:2]), Point(*moment[2:])
+    op = canonical_op(validated.verdict, validated.code)
     for finding in validated.verdict.findings:
         found = _once(finding, validated, moment, show_values=show_values)
         found.extents[source].series_by_op |= {
@@ -154,9 +142,7 @@ def _add_findings(
         tally.add_finding(finding, table, found)
     faults = faults_on_columns(key_of(finding, table) for finding in validated.verdict.findings)
     if faults:
-        version = validated.verdict.version
-        code = None if validated.code is None or version is None else show_known(validated.code, version)
-        tally.overlaps.add(faults, OverlapPlace(table, source, code), 1)
+        tally.overlaps.add(faults, OverlapPlace(table, source, shown_code(validated.verdict, validated.code)), 1)
 
 
 def observed_code(reading: Reading, finding: Finding) -> str | None:
@@ -195,8 +181,7 @@ def kinds_of_one(finding: Finding, validated: ValidatedMessage, *, show_values: 
 
 def make_example(verdict: Verdict, source: tuple[str, int], offset: int, value: bytes) -> FindingExample:
     """Return a record as an example: its bytes as far as they may be shown, and the digest of the whole record."""
-    ours = verdict.outcome not in (UNREADABLE, OTHER_DIALECT)
-    known = verdict.version.reference if verdict.version is not None and ours else None
+    known = verdict.version.reference if verdict.version is not None and verdict.is_ours else None
     digest = hashlib.sha256(value).hexdigest() if len(value) > MOST_BYTES else None
     return FindingExample(*source, offset, value[:MOST_BYTES], len(value), digest, known)
 
@@ -213,20 +198,12 @@ def _count_versions(tally: Tally, verdict: Verdict, source: Source, point: Point
         tally.differing += verdict.differs and verdict.outcome != AMBIGUOUS
 
 
-def _canonical_op(validated: ValidatedMessage) -> str:
-    """Return the canonical op by the code alone, or ANY_OP if the code is unknown."""
-    version, outcome = validated.verdict.version, validated.verdict.outcome
-    if version is None or validated.code is None or outcome in (TOMBSTONE, UNREADABLE, OTHER_DIALECT):
-        return ANY_OP
-    return version.meaning.ops.get(validated.code, ANY_OP)
-
-
 def _once(finding: Finding, validated: ValidatedMessage, moment: Moment, *, show_values: bool) -> FindingTally:
-    version = validated.verdict.version
+    version, code = validated.verdict.version, shown_code(validated.verdict, validated.code)
     observed = value_of_one(finding, validated) if show_values else finding.observed
     return FindingTally(
         finding.severity, Counter({finding.expected: 1}), Counter({observed: 1}),
-        Counter({show_known(validated.code, version): 1} if validated.code is not None and version is not None else {}),
+        Counter({code: 1} if code is not None else {}),
         Counter({version.reference: 1} if version else {}),
         {Source(moment.topic, moment.partition): Extent(1, moment, moment)},
         kinds_of_one(finding, validated, show_values=show_values),

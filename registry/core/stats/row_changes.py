@@ -7,14 +7,14 @@ is kept: digests of its images by either reading, where it stands, and when it h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cdc_contracts.registry.core.common.lazy_arrow import np
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChainLine, Readings
-from cdc_contracts.registry.core.stats.digests_without_arrow import mix
+from cdc_contracts.registry.core.stats.digests_without_arrow import RowDigests, mix
 from cdc_contracts.registry.core.stats.read_offsets import join_spans
 
 if TYPE_CHECKING:
@@ -324,6 +324,38 @@ class RowChanges:
             line: _Line([np.frombuffer(one, CHANGE) for one in arrays], [RowChange._make(one) for one in changes])
             for line, (arrays, changes) in state["lines"].items()
         }
+
+
+def changes_of_rows(
+    images: Sequence[Sequence[RowDigests] | None], kind: int, table: int, offset: int, moment: tuple[int, int, int]
+) -> list[RowChange]:
+    """Return the row changes of a record that two readings agree on; none if their rows do not correspond.
+
+    `images` are those before and after by one reading and by the other, `moment` the time, event and position of the
+    changes. If a key changes, the change is one of both rows, each with its own image only. A row without a key is
+    known by its image.
+    """
+    shown = [side for side in images if side is not None]
+    if not shown or any(len(side) != len(shown[0]) for side in shown):
+        return []
+    changes: tuple[list[RowChange], list[RowChange]] = [], []
+    for within in range(len(shown[0])):
+        rows = [side[within] for side in shown]
+        keys = list(dict.fromkeys(row.key or row.image for row in rows))
+        alike = all(row.shape == rows[0].shape for row in rows)
+        if len(keys) > 1 and not alike:
+            continue
+        shape = rows[0].shape if alike and rows[0].key else 0
+        for number, key in enumerate(keys[:2]):
+            own = _digests_under(key, [None if side is None else side[within] for side in images])
+            changes[number].append(RowChange(mix(key ^ table), table, offset, within, kind, *moment, shape, *own))
+    return [*changes[0], *changes[1]]
+
+
+def _digests_under(key: int, rows: Iterable[RowDigests | None]) -> Iterator[int]:
+    """Yield the image of each row; 0 where there is none, or it has another key."""
+    for row in rows:
+        yield row.image if row is not None and (row.key or row.image) == key else 0
 
 
 def _level_of(place: tuple[ChainLine, int]) -> int:

@@ -7,16 +7,12 @@ tells, so that a run counts them, column by column, and no verdict on a message 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.validate.form_selection import NULL_AS_DEFAULT, TypedColumns, zoneless_context
-from cdc_contracts.registry.core.values import FORMS, BrokenValue, Context, Flag, ValueForm, token_of
-
-_WIRES: Final = {"string": "text"}
-"""The wire of a form by the JSON kind of a value, where it is not called like that."""
+from cdc_contracts.registry.core.values import FORMS, Context, Flag, ValueForm, token_of
 
 
 class SubstituteColumn(NamedTuple):
@@ -69,14 +65,9 @@ def substitute_columns(columns: TypedColumns) -> tuple[SubstituteColumn, ...]:
 
 def substitute_in(column: SubstituteColumn, value: Any) -> Substitute | None:
     """Return which substitute a value of a column is, None if it is none."""
-    kind = kind_of(value)
-    if value is None or isinstance(value, list | dict) or _WIRES.get(kind, kind) not in column.form.wire:
+    if isinstance(value, list | dict) or not column.form.reads(value, column.context, (Flag.SUBSTITUTE,)):
         return None
-    try:
-        flag = column.form.read(value, column.context).flag
-    except BrokenValue:
-        return None
-    return substitute_of(column.context, token_of(value)) if flag == Flag.SUBSTITUTE else None
+    return substitute_of(column.context, token_of(value))
 
 
 def substitute_of(context: Context, token: str) -> Substitute:

@@ -25,7 +25,7 @@ from cdc_contracts.registry.core.stats.column_writing import (
     Writing,
     column_key,
 )
-from cdc_contracts.registry.core.values import FORMS, READ, BrokenValue, Context, Number
+from cdc_contracts.registry.core.values import FORMS, Context, Number
 
 ENOUGH: Final = 20
 """How many values have to be written in each of two ways before they count as evidence for versions."""
@@ -144,9 +144,4 @@ def _differing(one: Version, other: Version) -> Iterator[tuple[str, str, str]]:
 
 def _reads(form: str, writing: Writing) -> bool:
     example = _EXAMPLES.get(writing)
-    if example is None or writing.kind not in FORMS[form].wire:
-        return False
-    try:
-        return FORMS[form].read(example, Context()).flag in READ
-    except BrokenValue:
-        return False
+    return example is not None and FORMS[form].reads(example, Context())

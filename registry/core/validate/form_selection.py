@@ -15,14 +15,12 @@ from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.message.schema_violations import SchemaCheck
-from cdc_contracts.registry.core.values import FORMS, Context, ValueForm
+from cdc_contracts.registry.core.values import FORMS, WIRES, Context, ValueForm
 from cdc_contracts.registry.core.values.source_types import parameters_of
 from cdc_contracts.registry.core.values.type_bounds import TypeBound, bound_of
 
 NULL_AS_DEFAULT: Final = "NULL"
 """What a value that equals the default of its column may stand for."""
-_WIRE_KINDS = {"string": "text", "null": "text"}
-"""The wire of a form by the JSON kind of a value, where it is not called like that."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +103,7 @@ class FormSelection:
         """
         source_type = columns.types.get(name) if columns.types is not None else None
         if source_type is None:
-            kind = kind_of(value)
-            of_kind = columns.mapping.form_of_kind(_WIRE_KINDS.get(kind, kind))
+            of_kind = columns.mapping.form_of_kind(WIRES.get(kind_of(value), "text"))
             return None if of_kind is None else FORMS[of_kind]
         form = self._form_of_type(columns.mapping, source_type)
         return None if form is None else FORMS[form]

@@ -49,8 +49,10 @@ from cdc_contracts.registry.core.validate.table_constraints import (
 from cdc_contracts.registry.core.validate.verdicts import Opinion
 from cdc_contracts.registry.core.values import (
     FIRST_RECORD,
+    JSON_KINDS,
     KEPT_AS_SENT,
     RECORDS,
+    WIRES,
     BrokenValue,
     Context,
     Flag,
@@ -60,8 +62,6 @@ from cdc_contracts.registry.core.values import (
 from cdc_contracts.registry.core.values.fractions import TRAILING_ZEROS
 from cdc_contracts.registry.core.values.type_bounds import CAUSES
 
-_JSON_KINDS = {"text": "string", "number": "number", "boolean": "boolean", "array": "array", "object": "object"}
-_WIRE_KINDS = {kind: wire for wire, kind in _JSON_KINDS.items()}
 _SCALARS: Final = frozenset({"text", "number", "boolean"})
 _NO_TEXTS: Final = frozenset({"true", "false", "None"})
 _CAUSES = {"unknown": "unknown-field", "missing": "missing-field", "kind": "type-change", "enum": "unknown-enum"}
@@ -203,8 +203,8 @@ class ReferenceValidator:
             if value is None or (form is None and name in (columns.types or {})):
                 continue  # a type without a form is a finding of its own
             wires = _SCALARS if form is None else form.wire
-            if form is None or _WIRE_KINDS.get(kind) not in wires:
-                expected = " or ".join(sorted(_JSON_KINDS[wire] for wire in wires))
+            if form is None or WIRES.get(kind) not in wires:
+                expected = " or ".join(sorted(JSON_KINDS[wire] for wire in wires))
                 yield self._finding("type-change", None, path, expected, kind)
             else:
                 yield from self._validate_value(form, name, value, path, columns)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from cdc_contracts.registry.core.common.safe_text import list_first
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.document_model import CONTROL_OPS, ROW_OPS
 from cdc_contracts.registry.core.contract.model import Meaning
@@ -110,10 +111,9 @@ def _unexercised(versions: Sequence[Version], seen: set[tuple[str, str]]) -> Ite
     if any(kind == FORM for kind, _ in seen) and (
         never := [result for form, result in forms if (FORM, form) not in seen]
     ):
-        more = f" and {len(never) - _MOST_NAMED} more" if len(never) > _MOST_NAMED else ""
         yield CoverageGap(
             latest.reference, "value-forms", "", "a column of each value form",
-            "none such as " + ", ".join(never[:_MOST_NAMED]) + more,
+            "none such as " + list_first(never, _MOST_NAMED),
         )  # fmt: skip
 
 

@@ -66,6 +66,21 @@ class Verdict:
     def undecided(self) -> bool:
         return len(self.fits) > 1
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether the record was read as one of the validated subject."""
+        return self.outcome not in (UNREADABLE, OTHER_DIALECT)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the record is a message of the validated subject."""
+        return self.is_ours and self.outcome != TOMBSTONE
+
+    @property
+    def counted_as(self) -> str:
+        """The part of a ledger that the record belongs to."""
+        return "quarantined" if self.outcome in QUARANTINED else self.outcome
+
 
 @dataclass(frozen=True, slots=True)
 class Case:

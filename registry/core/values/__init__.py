@@ -24,7 +24,7 @@ from cdc_contracts.registry.core.values.form_values import (
     Value,
 )
 from cdc_contracts.registry.core.values.text_values import token_of
-from cdc_contracts.registry.core.values.value_form import ValueForm
+from cdc_contracts.registry.core.values.value_form import JSON_KINDS, WIRES, ValueForm
 from cdc_contracts.registry.core.values.value_shapes import describe_shape
 
 FORMS: Final[Mapping[str, ValueForm]] = MappingProxyType(
@@ -36,10 +36,12 @@ __all__ = [
     "FIRST_MISFIT",
     "FIRST_RECORD",
     "FORMS",
+    "JSON_KINDS",
     "KEPT_AS_SENT",
     "NOTED_MISFIT",
     "READ",
     "RECORDS",
+    "WIRES",
     "BrokenValue",
     "Context",
     "Flag",

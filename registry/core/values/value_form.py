@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.core.common.exact_number import Number
+from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.json_structures import as_structure
-from cdc_contracts.registry.core.values.form_values import BrokenValue, Context, Flag, Value
+from cdc_contracts.registry.core.values.form_values import READ, BrokenValue, Context, Flag, Value
 from cdc_contracts.registry.core.values.fractions import has_trailing_zeros
 from cdc_contracts.registry.core.values.integers import INTEGER, write_text
 from cdc_contracts.registry.core.values.source_types import parameters_of
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 JsonValue = str | Number | bool | list[Any] | dict[str, Any]
 """A JSON value besides null, as the strict parser makes it; a structure may stand as its text."""
+JSON_KINDS: Final = {
+    "text": "string", "number": "number", "boolean": "boolean", "array": "array", "object": "object",
+}  # fmt: skip
+"""The kind of JSON values by what forms call it."""
+WIRES: Final = {kind: wire for wire, kind in JSON_KINDS.items()}
+"""What forms call a kind of JSON values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +130,17 @@ class ValueForm:
     def kind_in(self, zone: ZoneInfo | timezone | None) -> str:
         """Return the canonical kind of values in a zone: without one, local times stay wall-clock times."""
         return "datetime" if self.needs_zone and zone is None else self.kind
+
+    def takes(self, value: Any) -> bool:
+        """Return whether a value is of a kind that the form has."""
+        return WIRES.get(kind_of(value)) in self.wire
+
+    def reads(self, value: Any, context: Context, flags: Collection[Flag] = READ) -> bool:
+        """Return whether a value of any kind is one of the form, and has one of some flags."""
+        try:
+            return self.takes(value) and self.read(value, context).flag in flags
+        except BrokenValue:
+            return False
 
     def read(self, value: JsonValue, context: Context) -> Value:
         """Read one value of a JSON kind in `wire`.

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from cdc_contracts.registry.core.common.errors import UnavailableError
-from cdc_contracts.spark_checks.spark.arrow_schemas import spark_schema
+from cdc_contracts.registry.core.tables.schemas.create_table_sql import SPARK
+from cdc_contracts.spark_checks.spark.arrow_schemas import arrow_type, spark_schema
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import DataType, StructField, StructType
+    from pyspark.sql.types import StructField, StructType
 
 OWN: Final = "cdc-contracts."
 """What the names of our properties begin with."""
@@ -109,21 +110,7 @@ def _missing(identifier: str, found: StructType, wanted: StructType) -> Iterator
 
 
 def _declare(field: StructField) -> str:
-    return f"{quote(field.name)} {_spell(field.dataType)}"
-
-
-def _spell(kind: DataType) -> str:
-    """Return a type in SQL, with the names in it quoted."""
-    from pyspark.sql.types import ArrayType, MapType, StructType
-
-    match kind:
-        case StructType():
-            return f"struct<{', '.join(f'{quote(field.name)}: {_spell(field.dataType)}' for field in kind)}>"
-        case ArrayType():
-            return f"array<{_spell(kind.elementType)}>"
-        case MapType():
-            return f"map<{_spell(kind.keyType)}, {_spell(kind.valueType)}>"
-    return kind.simpleString()
+    return f"{quote(field.name)} {SPARK.type(arrow_type(field.dataType))}"
 
 
 def _delta_needs(fields: Iterable[StructField]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from cdc_contracts.registry.authoring.compat.avro.type_matching import (
     written_field,
 )
 from cdc_contracts.registry.authoring.compat.compatibility_rule import BREAKING, CompatibilityRule
+from cdc_contracts.registry.core.common.safe_text import list_first
 from cdc_contracts.registry.core.schema.avro_types.logical_types import DECIMAL
 from cdc_contracts.registry.core.schema.avro_types.type_graph import NAMED, PRIMITIVES, AvroField, AvroType
 
@@ -255,12 +256,11 @@ def _of_symbols(pair: _Pair) -> Iterator[Mismatch]:
     missing = [symbol for symbol in writer.symbols if symbol not in known]
     if not missing:
         return
-    names = ", ".join(f"`{symbol}`" for symbol in missing[:_NAMED_SYMBOLS])
-    more = f" and {len(missing) - _NAMED_SYMBOLS} more" if len(missing) > _NAMED_SYMBOLS else ""
+    names = list_first([f"`{symbol}`" for symbol in missing], _NAMED_SYMBOLS)
     read = "has no such symbol" if reader.default is None else f"reads that as `{reader.default}`"
     yield Mismatch(
         ENUM_SYMBOLS if reader.default is None else SYMBOL_READ_AS_DEFAULT,
-        f"{{writer}} writes {names}{more}, and {{reader}} {read}",
+        f"{{writer}} writes {names}, and {{reader}} {read}",
         SchemaSide(reader, list(reader.symbols), _inside(reader, "symbols")),
         SchemaSide(writer, list(writer.symbols), _inside(writer, "symbols")),
         pair.trail,

@@ -151,4 +151,4 @@ def text_of(value: Any) -> str:
         return ", ".join(map(text_of, value))
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {text_of(below)}" for key, below in value.items())
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else "null" if value is None else str(value)

@@ -16,6 +16,7 @@ from cdc_contracts.registry.authoring.review.annotations.annotation import Annot
 from cdc_contracts.registry.authoring.review.annotations.lint_annotations import annotate, suppression_of
 from cdc_contracts.registry.core.common.exit_codes import DRIFT, EXIT_CODES, INCONCLUSIVE, PASS
 from cdc_contracts.registry.core.common.findings import ERROR, INFO, WARNING
+from cdc_contracts.registry.core.common.safe_text import list_first
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.authoring.lint.ignore_comments import Ignore
@@ -74,11 +75,6 @@ def _data(finding: CompatibilityFinding, contracts: list[str]) -> dict[str, Any]
     return {"contracts": contracts, "verdict": result.pop("severity"), **result}
 
 
-def _shortened(contracts: Sequence[str]) -> str:
-    more = len(contracts) - _SHOWN
-    return ", ".join(contracts[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
 def _change(finding: CompatibilityFinding) -> str:
     """Return the old and the new value, if there are both and they are short."""
     if finding.old is None or finding.new is None or (finding.old, finding.new) == _versions(finding):
@@ -98,7 +94,7 @@ def _versions(finding: CompatibilityFinding) -> tuple[str, str]:
 def _proof(finding: CompatibilityFinding, contracts: Sequence[str]) -> Iterator[str]:
     """Yield the lines that show a finding: whom it is about, one message, and what each of both versions says of it."""
     old, new = _versions(finding)
-    result = {"contracts": _shortened(contracts)} if contracts else {}
+    result = {"contracts": list_first(contracts, _SHOWN)} if contracts else {}
     if _change(finding):  # else this is the message
         result["why"] = finding.says
     if finding.old_place is not None and finding.old_place.file is not None:

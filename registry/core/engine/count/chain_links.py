@@ -15,9 +15,9 @@ from cdc_contracts.registry.core.engine.count.image_digests import (
     DigestedPart,
     Numbers,
     digest_batches,
-    images_of_one,
 )
-from cdc_contracts.registry.core.engine.count.record_moments import moments_of, moments_of_one
+from cdc_contracts.registry.core.engine.count.record_moments import moments_of
+from cdc_contracts.registry.core.engine.count.single_changes import changes_of_message
 from cdc_contracts.registry.core.engine.count.two_image_orders import TwoImageOrders, is_followed
 from cdc_contracts.registry.core.engine.group.batch_positions import ReadRuns
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, CachedVerdict, GroupResult
@@ -28,7 +28,7 @@ from cdc_contracts.registry.core.records.record_batches import Batch, split_by_c
 from cdc_contracts.registry.core.stats.chain_evidence import ChainLine
 from cdc_contracts.registry.core.stats.digests_without_arrow import digest_name
 from cdc_contracts.registry.core.stats.partition_tallies import Source
-from cdc_contracts.registry.core.stats.row_changes import CHANGE, HIGHEST, LOAD, RowChanges
+from cdc_contracts.registry.core.stats.row_changes import CHANGE, HIGHEST, RowChanges
 
 
 def follow_rows(
@@ -118,13 +118,12 @@ class _Collector:
             if is_followed(validated.verdict, self._orders_by_subject)
         ]
         for number, validated in alone:
-            result = self._orders_by_subject[validated.verdict.fits[0].subject].readings_of(validated)
-            kind = self._kind(result[0], validated.verdict.fits[0].subject) if result else LOAD
-            changes = read_changes([images_of_one(reading) for reading in result], kind) if result else None
-            if changes is not None:
-                moments = [np.array([moment]) for moment in moments_of_one(result[0])]
-                tables = table_of_all(result[0].names, 1)
-                yield validated.verdict.fits[0].subject, self._placed(changes, np.array([number]), moments, tables)
+            subject, source = validated.verdict.fits[0].subject, int(self._batch.source_of[number])
+            found = changes_of_message(
+                validated, self._orders_by_subject[subject], self._batch.sources[source].topic,
+                int(self._batch.offsets[number]), int(self._batch.timestamps[number]), self._followed.tables,
+            )  # fmt: skip
+            yield subject, _Rows(np.array(found, CHANGE), np.full(len(found), source))
 
     def _pass_by(self, group_results: Sequence[GroupResult]) -> tuple[list[GroupResult], dict[int, DigestedPart]]:
         """Count the records all of whose rows are above the ceiling, by digests of key columns only.

@@ -1,4 +1,4 @@
-"""Image digests: digests of images, keys and columns, of all records of a batch at once, or of one message."""
+"""Image digests: digests of images, keys and columns, of all records of a batch at once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValu
 from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.stats import digests_without_arrow
 from cdc_contracts.registry.core.stats.digests_without_arrow import digest_name
-from cdc_contracts.registry.core.validate.rule_view import complete_rows
 
 Numbers = NDArray[np.int64]
 
@@ -351,25 +350,6 @@ class _SentColumn(NamedTuple):
             return _SentColumn(self.values.select(rows), None)
         present = self.present[rows]
         return _SentColumn(self.values.select(np.cumsum(self.present)[rows[present]] - 1), present)
-
-
-def images_of_one(reading: Reading) -> ImagePair:
-    """Return the images of one message as the fast path would have them."""
-    before, after = (_side_of_one(reading, side) if side is not None else None for side in reading.images.completed)
-    return before, after
-
-
-def _side_of_one(reading: Reading, side: Side) -> DigestedRows | None:
-    rows = complete_rows(reading, side)
-    if rows is None:
-        return None
-    columns = {}
-    for name in dict.fromkeys(name for row in rows for name in row):
-        digests = digest_values([row[name] for row in rows if name in row]) + np.uint64(digest_name(name))
-        columns[name] = _Column(digest_name(name), mix(digests), np.flatnonzero([name in row for row in rows]))
-    image = _SentImage(len(rows), columns)
-    keys = _digest_keys(image, reading.primary_key or ())
-    return DigestedRows(np.zeros(len(rows), np.int64), _something(image.sums), _something(image.shapes), keys)
 
 
 def _something(digests: Digests) -> Digests:

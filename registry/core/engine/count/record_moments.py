@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from cdc_contracts.registry.core.common.pointers import ABSENT
 from cdc_contracts.registry.core.contract.envelope_model import Place
 from cdc_contracts.registry.core.engine.group.row_facts import read_counts
-from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.statistics.batch_statistics import whole_numbers
@@ -34,16 +33,6 @@ def moments_of(decoded_batch: DecodedBatch, reading: Reading, positions: Numbers
         else:
             found.append(read(values.select(positions), place, reading))
     return found
-
-
-def moments_of_one(reading: Reading) -> tuple[int, int]:
-    """Return the event time and the position of a message; 0 if it has none."""
-    envelope = reading.meaning.envelope
-    found = [
-        read(ParsedColumn([reading.place(place)], decoder_kinds.WIDE), place, reading)[0] if place else 0
-        for read, place in ((_times, envelope.event_time), (_positions, envelope.position))
-    ]
-    return int(found[0]), int(found[1])
 
 
 def _times(values: ParsedColumn, place: Place, reading: Reading) -> Numbers:

@@ -19,9 +19,9 @@ def count_schemas(uses: SchemaUses, found: Sequence[VerdictRecords], batch: Batc
     known: dict[str | None, int] = {}
     tables = np.full(len(batch), -1, np.int64)
     for one in found:
-        if one.readable and one.tables is None:
+        if one.verdict.is_readable and one.tables is None:
             tables[one.numbers] = known.setdefault(one.table, len(known))
-        elif one.readable and one.tables is not None:
+        elif one.verdict.is_readable and one.tables is not None:
             tables[one.numbers] = one.tables.numbered(known)
     for of, ids in ids_of.items():
         _count(uses, of, ids, tables, list(known), batch)

@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, 
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally
 from cdc_contracts.registry.core.stats.tally import Tally
-from cdc_contracts.registry.core.validate.verdicts import OTHER_DIALECT, UNREADABLE, Verdict
+from cdc_contracts.registry.core.validate.verdicts import Verdict
 
 
 def exclude(batch_result: BatchResult, batch: Batch, selection: Selection) -> tuple[BatchResult, Tally]:
@@ -40,7 +40,7 @@ def exclude(batch_result: BatchResult, batch: Batch, selection: Selection) -> tu
 
 def _is_taken(selection: Selection, verdict: Verdict, table: str | None) -> bool:
     """Return whether to keep records; always if they are no messages of the subject: their table is unknown."""
-    return verdict.outcome in (UNREADABLE, OTHER_DIALECT) or selection.takes(table)
+    return not verdict.is_ours or selection.takes(table)
 
 
 def _count(tally: Tally, numbers: NDArray[np.int64], batch: Batch) -> None:

@@ -37,9 +37,6 @@ from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.version_runs import Run
 from cdc_contracts.registry.core.validate.verdicts import (
     AMBIGUOUS,
-    CONFORMING,
-    CONTROL,
-    QUARANTINED,
     TOMBSTONE,
     Verdict,
 )
@@ -108,9 +105,9 @@ def _count_part(
     for one in result:
         verdict, total = one.verdict, len(one.numbers)
         tally.outcomes[verdict.outcome] += total
-        if one.readable and one.tables is None:
+        if one.verdict.is_readable and one.tables is None:
             tally.readable[one.table] += total
-        elif one.readable and one.tables is not None:
+        elif one.verdict.is_readable and one.tables is not None:
             several.append(one.tables)
         if len(verdict.fits) == 1:
             reference = verdict.fits[0].reference
@@ -158,7 +155,7 @@ def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[P
     )  # fmt: skip
     called = [] if one.tables is None else [one.tables.called[code] for code in one.tables.codes[order].tolist()]
     rising = offsets.tolist() if called else []
-    column, parts = _LEDGER.get(one.verdict.outcome, "quarantined"), []
+    column, parts = one.verdict.counted_as, []
     for place, start, end, changed, first, last, earliest, latest in found:
         source, chosen = batch.sources[place], slice(start, end)
         partition = tally.partitions.get(source)
@@ -169,7 +166,7 @@ def _count_partitions(tally: Tally, one: VerdictRecords, batch: Batch) -> list[P
         partition.changes += changed
         span = None if latest == NO_TIMESTAMP else (earliest, latest)
         lasts: dict[str | None, int] = dict(zip(called[chosen], rising[chosen], strict=True))
-        if not called and one.readable:
+        if not called and one.verdict.is_readable:
             lasts[one.table] = last
         lasts[None] = last
         merge_exclusions(tally.excluded, exclusions(one.verdict, source, first))
@@ -229,11 +226,3 @@ def _find_runs(tally: Tally, validated: Iterable[tuple[Batch, Numbers]], version
         found.setdefault(place, []).append(run)
     held = list(known)
     tally.runs |= {held[place]: runs for place, runs in found.items()}
-
-
-_LEDGER = {
-    CONFORMING: "conforming",
-    CONTROL: "control",
-    TOMBSTONE: "tombstone",
-    **dict.fromkeys(QUARANTINED, "quarantined"),
-}

@@ -80,9 +80,9 @@ def is_followed(verdict: Verdict, orders_by_subject: Mapping[str, TwoImageOrders
 @lru_cache(maxsize=256)
 def image_orders_of(versions: tuple[Version, ...]) -> TwoImageOrders | None:
     """Return how the versions of a subject place the images of an UPDATE; None if they agree on it."""
-    ways: dict[_Places | None, list[Version]] = {}
+    ways: dict[tuple[str, str] | None, list[Version]] = {}
     for version in versions:
-        ways.setdefault(_places(version), []).append(version)
+        ways.setdefault(version.meaning.images.update_places, []).append(version)
     if len(ways) != 2 or None in ways:  # noqa: PLR2004
         return None
     one, other = ways.values()
@@ -95,22 +95,11 @@ def orders_by_subject_of(validation: ValidationContext) -> dict[str, TwoImageOrd
     return {subject: orders for subject, orders in found.items() if orders is not None}
 
 
-_Places = tuple[str, str]
-"""Where the before and the after image of an UPDATE are."""
-
-
-def _places(version: Version) -> _Places | None:
-    sides = version.meaning.images.of("update")
-    if sides is None or sides.before is None or sides.after is None:
-        return None
-    return sides.before.at, sides.after.at
-
-
 def _image_orders_in(validation: ValidationContext) -> TwoImageOrders | None:
     """Return how the versions of a context's first subject, and of subjects easily confused with it, place images."""
     own = tuple(validator.version for validator in validation.validators)
     changes = all(version.meaning.full_load == "own-op" for version in validation.validated)
-    ways = {_places(version) for version in own}
+    ways = {version.meaning.images.update_places for version in own}
     places = next(iter(ways))
     if len(ways) > 1 or places is None:
         orders = image_orders_of(own)
@@ -118,7 +107,7 @@ def _image_orders_in(validation: ValidationContext) -> TwoImageOrders | None:
     foreign = tuple(
         validation.validator_of(version)
         for version in validation.catalogue.all_versions()
-        if version.subject != validation.subject and _places(version) == places[::-1]
+        if version.subject != validation.subject and version.meaning.images.update_places == places[::-1]
     )
     others = tuple(validator for validator in foreign if validator.wire.transport == validation.wire.transport)
     return TwoImageOrders((tuple(validator.version for validator in others), own), others, changes) if others else None

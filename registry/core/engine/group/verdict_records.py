@@ -11,24 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.contract.known_codes import show_known
 from cdc_contracts.registry.core.engine.group.batch_results import GroupResult
 from cdc_contracts.registry.core.engine.group.observed_shapes import observed_kinds, observed_shapes
 from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables
 from cdc_contracts.registry.core.records.record_batches import NO_TIMESTAMP, Batch
 from cdc_contracts.registry.core.stats.ddl_statements import MOST_CHARACTERS, Statement
-from cdc_contracts.registry.core.stats.finding_onsets import ANY_OP
 from cdc_contracts.registry.core.stats.finding_tallies import FindingKey, key_of
 from cdc_contracts.registry.core.stats.partition_tallies import Moment, Source
-from cdc_contracts.registry.core.stats.record_facts import DDL
+from cdc_contracts.registry.core.stats.record_facts import DDL, canonical_op, shown_code
 from cdc_contracts.registry.core.stats.reference_tally import kinds_of_one, value_of_one
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
 from cdc_contracts.registry.core.validate.verdicts import (
     CONFORMING,
     CONTROL,
-    OTHER_DIALECT,
-    TOMBSTONE,
-    UNREADABLE,
     Verdict,
 )
 
@@ -57,20 +52,12 @@ class VerdictRecords:
     @cached_property
     def canonical_op(self) -> str:
         """The canonical op, or ANY_OP if the code is unknown."""
-        version = self.verdict.version
-        if version is None or self.op is None or not self.readable:
-            return ANY_OP
-        return version.meaning.ops.get(self.op, ANY_OP)
+        return canonical_op(self.verdict, self.op)
 
     @cached_property
     def code(self) -> str | None:
         """The op code, as far as it may be shown."""
-        version = self.verdict.version
-        return None if version is None or self.op is None else show_known(self.op, version)
-
-    @property
-    def readable(self) -> bool:
-        return self.verdict.outcome not in (TOMBSTONE, UNREADABLE, OTHER_DIALECT)
+        return shown_code(self.verdict, self.op)
 
 
 @dataclass(eq=False, slots=True)
@@ -102,7 +89,7 @@ def records_of_group(group_result: GroupResult, batch: Batch, *, values: bool) -
         source = record_group.cached_verdict.opinions[index].placed_at
         rows = record_group.decoded_batch.rows.get(source)  # none where a contract lets the row be missing
         changes = 0 if rows is None else rows.count[record_group.positions]
-    tables = record_group.tables(index) if is_ours(verdict) else None
+    tables = record_group.tables(index) if verdict.is_ours else None
     several = tables is not None and bool((tables.codes != tables.codes[0]).any())
     table = tables.called[int(tables.codes[0])] if tables is not None else None
     shapes = [observed_shapes(record_group, finding, values=values) for finding in verdict.findings]
@@ -120,7 +107,7 @@ def records_of_group(group_result: GroupResult, batch: Batch, *, values: bool) -
 def record_alone(number: int, validated: ValidatedMessage, batch: Batch, *, values: bool) -> VerdictRecords:
     """Return a single record that was validated individually, for counting."""
     verdict, control = validated.verdict, validated.control
-    table = validated.table if is_ours(verdict) else None
+    table = validated.table if verdict.is_ours else None
     shapes = [[value_of_one(one, validated)] if values else None for one in verdict.findings]
     kinds = [kinds_of_one(one, validated, show_values=values) for one in verdict.findings]
     is_statement = control is not None and validated.reading is not None and validated.reading.op == DDL
@@ -173,11 +160,6 @@ def _join(ones: Sequence[VerdictRecords]) -> VerdictRecords:
         kinds=kinds,
         statements=[statement for one in ones for statement in one.statements],
     )
-
-
-def is_ours(verdict: Verdict) -> bool:
-    """Return whether the records were read as messages of the validated subject."""
-    return verdict.outcome not in (UNREADABLE, OTHER_DIALECT)
 
 
 def _statement(batch: Batch, number: int, table: str | None, text: str | None) -> list[Statement]:

@@ -12,12 +12,11 @@ from typing import Any, Final, NamedTuple
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.layouts.single_values import read_value
-from cdc_contracts.registry.core.engine.messages.message_keys import Unsure
 from cdc_contracts.registry.core.validate.decoded_changes import text_as_sent
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
 from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator, table_of_column
 from cdc_contracts.registry.core.validate.table_constraints import ZERO_DATE
-from cdc_contracts.registry.core.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Number, describe_shape
+from cdc_contracts.registry.core.values import FIRST_MISFIT, NOTED_MISFIT, WIRES, Flag, Number, describe_shape
 
 _MOST_VALUES: Final = 256
 """Values of one kind of column that are remembered; beyond that, they are forgotten together."""
@@ -25,9 +24,6 @@ _LONGEST: Final = 64
 """Characters of a value that is remembered."""
 _BROKEN: Final = "broken"
 """The sign of a value in which a version finds an error; which one it is matters to no verdict that is repeated."""
-_WIRES: Final = {
-    "string": "text", "number": "number", "boolean": "boolean", "array": "array", "object": "object",
-}  # fmt: skip
 
 
 class ValueReading(NamedTuple):
@@ -58,7 +54,7 @@ class ColumnReading:
         self._null = ValueReading(((None, Flag.OK),) * total, 0, ("null",) * total if never_null else None)
 
     def read(self, value: Any) -> ValueReading:
-        """Return a value as read. Raises Unsure for lists and objects, which the reference validator reads."""
+        """Return a value as read."""
         if type(value) is str:
             return self._known.get(value) or self._read(value, value)
         if value is None:
@@ -68,8 +64,6 @@ class ColumnReading:
 
     def _read(self, key: Any, value: Any) -> ValueReading:
         kind = kind_of(value)
-        if kind not in _WIRES:
-            raise Unsure
         if len(self._uses) == 1:
             text, sign = _read_by(self._uses[0], kind, value)
             texts, signs = (text,) * len(self._places), (sign,) * len(self._places)
@@ -100,7 +94,7 @@ def _read_by(use: FormUse | None, kind: str, value: Any) -> tuple[tuple[str | No
     """Return text and flag of a value by one form, and its signs."""
     if use is None:
         return (None, Flag.OK), ("untyped", kind)
-    if _WIRES[kind] not in use.form.wire:
+    if WIRES[kind] not in use.form.wire:
         return (None, Flag.OK), _BROKEN
     text, flag = read_value(use, value)
     if flag == Flag.OK:

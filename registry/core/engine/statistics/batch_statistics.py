@@ -27,7 +27,6 @@ from cdc_contracts.registry.core.engine.statistics.written_columns import (
     note_writing,
     stretch_of,
 )
-from cdc_contracts.registry.core.message.reading import Reading
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import SequenceLine, Stretch
@@ -37,12 +36,10 @@ from cdc_contracts.registry.core.stats.record_facts import (
     Track,
     count_coverage,
     count_facts,
-    count_row,
+    count_rows,
     facts_of_one,
     whole_number,
-    written_table,
 )
-from cdc_contracts.registry.core.stats.second_parts import count_parts
 from cdc_contracts.registry.core.stats.stream_statistics import StreamStatistics
 from cdc_contracts.registry.core.stats.tally import Tally
 
@@ -95,7 +92,8 @@ def _count_part(batch_result: BatchResult, batch: Batch, statistics: StreamStati
             values = None if track is None else ParsedColumn([validated.reading.at(track.path)], decoder_kinds.WIDE)
             tables = Tables(np.zeros(1, np.int64), [validated.reading.names], [alone.table])
             counted.take(alone, tables, np.array([number]), values, np.array([0]))
-            counted.take_rows(statistics, alone, number, validated.reading)
+            source, stretch = batch.source(number), stretch_of(alone, batch, number)
+            count_rows(statistics, alone, validated.reading, source, stretch)
     return counted
 
 
@@ -127,17 +125,6 @@ class _CountedPart:
         if positions.dtype == object:
             self._positions = self._positions.astype(object)
         self._positions[numbers], self._has_position[numbers] = positions[places], there[places]
-
-    def take_rows(self, statistics: StreamStatistics, facts: Facts, number: int, reading: Reading) -> None:
-        """Add the value layouts of the columns of one record, and its parts of seconds."""
-        if facts.timed is not None:
-            count_parts(statistics.parts, facts.timed, reading, self.batch.source(number).topic, facts.table)
-        if facts.written is not None:
-            source = self.batch.source(number)
-            stretch = stretch_of(facts, self.batch, number)
-            written = written_table(facts.table, facts, facts.written, source)
-            for row in reading.rows(facts.written.source) or ():
-                count_row(statistics, facts.written, written, row, stretch)
 
     def count(self, tally: Tally, statements: Mapping[Source, list[int]]) -> None:
         """Count the records by kind and partition, each with the first and the last of them."""

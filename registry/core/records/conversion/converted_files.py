@@ -26,7 +26,7 @@ from cdc_contracts.registry.core.records.conversion.converted_records import (
     convert_batch,
 )
 from cdc_contracts.registry.core.records.conversion.converter import Conversion, Framing, MessageForm, write_message
-from cdc_contracts.registry.core.records.file_batches import read_input, read_slice
+from cdc_contracts.registry.core.records.file_batches import as_batch, read_input, read_slice
 from cdc_contracts.registry.core.records.file_forms import LINES
 from cdc_contracts.registry.core.records.file_plans import (
     FilePlan,
@@ -36,7 +36,7 @@ from cdc_contracts.registry.core.records.file_plans import (
     StreamedFile,
     WholeFile,
 )
-from cdc_contracts.registry.core.records.input_files import STDIN
+from cdc_contracts.registry.core.records.input_files import STDIN, RecordsWithoutArrow
 from cdc_contracts.registry.core.records.record_batches import CAPTURE_SCHEMA
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 
@@ -214,11 +214,7 @@ def _read_container(file: IO[bytes], where: str, place: Source, conversion: Conv
     messages = iter(ContainerReader(file, where).check(conversion.schema))
     first = 0
     while found := [write_message(message) for message in islice(messages, _ROWS)]:
-        batch = pa.RecordBatch.from_pydict({
-            "value": pa.array(found, pa.binary()),
-            "topic": pa.array([place.topic] * len(found), pa.string()),
-            "partition": pa.array([place.partition] * len(found), pa.int32()),
-            "offset": pa.array(range(first, first + len(found)), pa.int64()),
-        })  # fmt: skip
+        offsets = list(range(first, first + len(found)))
+        batch = as_batch(RecordsWithoutArrow(place.topic, place.partition, offsets, found))
         first += len(found)
         yield convert_batch(batch, bytes)

@@ -23,12 +23,8 @@ from cdc_contracts.registry.core.schema.message_schemas.conditions import (
     op_is,
 )
 from cdc_contracts.registry.core.schema.message_schemas.image_placement import reachable_ops
-from cdc_contracts.registry.core.values import FORMS, Context
+from cdc_contracts.registry.core.values import FORMS, JSON_KINDS, Context
 
-JSON_TYPES: Final = {
-    "text": "string", "number": "number", "boolean": "boolean", "array": "array", "object": "object",
-}  # fmt: skip
-"""The type of JSON Schema by the wire of a form."""
 ARRAYS: Final = r"\[\]$"
 """The pattern of the names of types whose values are arrays."""
 _SCALARS: Final = frozenset({"text", "number", "boolean"})
@@ -65,7 +61,7 @@ def typed_rows(version: Version) -> Iterator[dict[str, Any]]:
 def _kinds(version: Version, choice: MappingCondition) -> Iterator[dict[str, Any]]:
     """Yield which JSON kinds a column may have at all, where the forms of a mapping do not have every kind."""
     wires = {wire for mapping in choice.mappings for form in forms_of_types(mapping) for wire in FORMS[form].wire}
-    kinds = [JSON_TYPES[wire] for wire in sorted(wires)]
+    kinds = [JSON_KINDS[wire] for wire in sorted(wires)]
     if not wires >= _SCALARS:
         yield _every_image(version.meaning, {"type": [*kinds, "null"]})
 

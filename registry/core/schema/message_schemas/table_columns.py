@@ -21,7 +21,6 @@ from cdc_contracts.registry.core.message.reading import non_column_members
 from cdc_contracts.registry.core.schema.message_schemas.clauses import Clause, all_of, any_of, when, within
 from cdc_contracts.registry.core.schema.message_schemas.conditions import mapping_choices
 from cdc_contracts.registry.core.schema.message_schemas.form_definitions import (
-    JSON_TYPES,
     entry_of_type,
     listed_types,
     names_of_form,
@@ -29,7 +28,7 @@ from cdc_contracts.registry.core.schema.message_schemas.form_definitions import 
     type_columns,
 )
 from cdc_contracts.registry.core.schema.message_schemas.image_placement import no_row
-from cdc_contracts.registry.core.values import FORMS, Context, ValueForm
+from cdc_contracts.registry.core.values import FORMS, JSON_KINDS, Context, ValueForm
 from cdc_contracts.registry.core.values.civil_time import DAY, LAST_DAY
 from cdc_contracts.registry.core.values.day_times import MOST_MICROS, MOST_MILLIS, MOST_NANOS
 from cdc_contracts.registry.core.values.source_types import Digits, parse_source_type
@@ -149,7 +148,7 @@ def _define(version: Version, table: TableContract, one: TableMapping, name: str
     comments = [] if table.may_be_null(name) else ["D11.not-null (a warning): NOT NULL."]
     if version.meaning.leaves_open(form.kind):
         comments.append(f"D07.{form.name} (a warning): {form.says}")
-        result["type"] = [*sorted(JSON_TYPES[wire] for wire in form.wire), "null"]
+        result["type"] = [*sorted(JSON_KINDS[wire] for wire in form.wire), "null"]
     else:
         every = [version.catalogue.mapping(mapping) for mapping in version.mapping_names()]
         context = Context(None, one.mapping.keeps_invalid(form.name), one.mapping.invalid_literals(form.name))
