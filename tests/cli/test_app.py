@@ -19,7 +19,7 @@ from cdc_contracts.registry.core.common.errors import LedgerError, UnavailableEr
 pytestmark = pytest.mark.usefixtures("first_versions")
 
 ROOT = Path(__file__).parents[2]
-SLOW = {"pyspark", "pyarrow", "numpy", "pandas", "jsonschema", "fastavro", "msgspec", "confluent_kafka"}
+SLOW = {"pyspark", "pyarrow", "numpy", "pandas", "jsonschema", "deepdiff", "fastavro", "msgspec", "confluent_kafka"}
 SAMPLE = "contracts/dts/canal/v2/samples/insert-every-type.json"
 
 

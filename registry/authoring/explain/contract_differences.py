@@ -1,7 +1,7 @@
 """Contract differences: the differences of two contracts in terms of contracts, not of files.
 
-Both resolved contracts are flattened into named facts, which are compared by name. Prose (titles, descriptions,
-sources) is separated from meaning.
+Both resolved contracts are flattened into named facts and compared by deepdiff. Prose (titles, descriptions, sources)
+is separated from meaning.
 """
 
 from __future__ import annotations
@@ -70,11 +70,22 @@ def compare(left: Version, right: Version) -> ContractDifferences:
 
     Raises ContractError if one of them is inconsistent.
     """
+    from deepdiff import DeepDiff
+
     facts = (_facts(left), _facts(right))
+    # Without the threshold, a group of which most facts differ would be reported as one.
+    changes = DeepDiff(*facts, view="tree", threshold_to_diff_deeper=0)
+    found: dict[tuple[str, str], None] = {}
+    for entries in changes.values():
+        for entry in entries:
+            path = entry.path(output_format="list")
+            group = str(path[0])
+            for what in path[1:2] or {**facts[0].get(group, {}), **facts[1].get(group, {})}:
+                found[group, str(what)] = None
     result = []
     for group in GROUPS:
         here, there = facts[0].get(group, {}), facts[1].get(group, {})
-        names = [name for name in dict.fromkeys([*here, *there]) if here.get(name) != there.get(name)]
+        names = [name for name in dict.fromkeys([*here, *there]) if (group, name) in found]
         result += [ContractDifference(group, name, here.get(name), there.get(name)) for name in names]
     return ContractDifferences(
         left=left.reference,
