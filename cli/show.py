@@ -11,6 +11,7 @@ import typer
 from cdc_contracts.cli.options.shared_options import AsJson, ContractFolders, open_catalogue
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.registry.core.common.yaml_documents import write_document
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.authoring.explain.contract_explanations import Explanation
@@ -87,9 +88,7 @@ def _print_resolved(version: Version, *, as_json: bool) -> None:
     if as_json:
         console.print_json(version.resolved)
         return
-    import yaml
-
-    console.print_line(yaml.safe_dump(version.resolved, sort_keys=False, allow_unicode=True, width=120).rstrip())
+    console.print_line(write_document(version.resolved, width=120).rstrip())
 
 
 def _print(one: Explanation) -> None:

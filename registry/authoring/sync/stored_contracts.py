@@ -19,6 +19,7 @@ from cdc_contracts.registry.authoring.sync.schema_digests import schema_digest
 from cdc_contracts.registry.authoring.sync.subject_names import unqualified
 from cdc_contracts.registry.core.common.contract_references import parse_reference
 from cdc_contracts.registry.core.common.errors import CdcContractsError, ContractError
+from cdc_contracts.registry.core.common.yaml_documents import write_document
 from cdc_contracts.registry.core.contract.catalogue import AVRO_MESSAGE_SCHEMA, MESSAGE_SCHEMA
 from cdc_contracts.registry.core.schema.schema_documents import AVRO, JSON
 
@@ -129,6 +130,4 @@ def _yaml(document: Any) -> str:
     """Return a document as YAML that reads back unchanged. Raises ContractError if it is not a mapping."""
     if not isinstance(document, dict):
         raise ContractError("the contract metadata in the registry is not a mapping")
-    import yaml
-
-    return yaml.safe_dump(document, allow_unicode=True, sort_keys=False)
+    return write_document(document)

@@ -37,6 +37,13 @@ _TextLoader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^-?(?:0|
 _TextLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^$"), [""])
 
 
+class _TextDumper(yaml.SafeDumper):
+    """Null is an empty value, as it is read: the word is a text."""
+
+
+_TextDumper.add_representer(type(None), lambda dumper, _: dumper.represent_scalar("tag:yaml.org,2002:null", ""))
+
+
 class _JsonLoader(_TextLoader):
     """Scalars are what JSON has, so that a value written by `write_values` is read as it was."""
 
@@ -56,6 +63,11 @@ def write_values(document: Mapping[str, Any]) -> str:
     """Return a mapping of JSON values as YAML, the same text for the same values."""
     readable = json.dumps(document, ensure_ascii=False).isprintable()  # PyYAML breaks lines at some that are not
     return yaml.safe_dump(dict(document), allow_unicode=readable, sort_keys=True, width=100)
+
+
+def write_document(document: Mapping[str, Any], *, width: int = 80) -> str:
+    """Return a document as YAML that `parse_document` reads as it was, in the order of its members."""
+    return yaml.dump(document, Dumper=_TextDumper, allow_unicode=True, sort_keys=False, width=width)
 
 
 def parse_document(

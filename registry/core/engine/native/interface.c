@@ -7,7 +7,7 @@
 
 #define NAMED(name, known) #name "/" #known " "
 #define FIELD(type, name) #type " " #name "; "
-#define FUNCTION(name, ...) "function " #name "(" #__VA_ARGS__ ")\n"
+#define FUNCTION(name, ...) #name "(" #__VA_ARGS__ ")\n"
 #define TEXT_OF(number) #number
 #define NUMBER_OF(number) TEXT_OF(number)
 #define CONSTANT(name) #name "=" NUMBER_OF(name) " "

@@ -61,7 +61,7 @@ _TYPES: Final[dict[str, Any]] = {
 }  # fmt: skip
 _LISTS: Final = (("forms", "/"), ("constants", "="))
 _STRUCT: Final = re.compile(r"struct (\w+) \{ (.*)\}")
-_FUNCTION: Final = re.compile(r"function (\w+)\((.*)\)")
+_FUNCTION: Final = re.compile(r"(\w+)\((.*)\)")
 
 
 class NativeForm(NamedTuple):
