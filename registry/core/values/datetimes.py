@@ -7,14 +7,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from cdc_contracts.registry.core.values.civil_time import (
-    DAY,
-    FIRST_DAY,
-    LAST_DAY,
-    find_offset,
-    find_offset_at,
-    has_date,
-)
+from cdc_contracts.registry.core.values.civil_time import DAY, FIRST_DAY, find_offset, find_offset_at, has_date
 from cdc_contracts.registry.core.values.dates import DATE, format_date, parse_date
 from cdc_contracts.registry.core.values.day_times import trim_fraction
 from cdc_contracts.registry.core.values.form_schemas import OFFSET
@@ -103,11 +96,10 @@ def read_iso_offset(text: str, context: Context) -> Value:
     if behind is None:
         return read_iso_instant(text, context)
     local = read_iso_instant(f"{text[: behind.start()]}Z", context)
-    days, seconds = _split(local.text) if local.flag is Flag.OK else (LAST_DAY + 1, DAY)
-    moment = days * DAY + seconds - _seconds_of(behind[0])
-    if not FIRST_DAY * DAY <= moment < (LAST_DAY + 1) * DAY:
+    if local.flag is not Flag.OK:
         return context.keep(text)
-    return Value(format_moment(moment, local.text[SECONDS:]))
+    days, seconds = _split(local.text)
+    return _instant(days * DAY + seconds - _seconds_of(behind[0]), local.text[SECONDS:], text, context)
 
 
 def _seconds_of(offset: str) -> int:
@@ -135,10 +127,12 @@ def read_sql_instant(text: str, context: Context) -> Value:
     offset = find_offset(context.zone, days, seconds)
     if offset is None:
         return Value(text, Flag.NO_INSTANT)
-    moment = days * DAY + seconds - offset
-    if moment < FIRST_DAY * DAY:
-        return context.keep(text)
-    return Value(format_moment(moment, value.text[SECONDS:] + "Z"))
+    return _instant(days * DAY + seconds - offset, value.text[SECONDS:] + "Z", text, context)
+
+
+def _instant(moment: int, tail: str, text: str, context: Context) -> Value:
+    """Return seconds since 1970-01-01T00:00:00Z and what follows them as an instant of the year 0000 or later."""
+    return context.keep(text) if moment < FIRST_DAY * DAY else Value(format_moment(moment, tail))
 
 
 def read_sql_utc(text: str, context: Context) -> Value:

@@ -74,10 +74,24 @@ def test_a_local_time_becomes_an_instant(read_each: Any, zone: Any, local: str, 
     assert INSTANT.read(INSTANT.write(instant, context), context).text == instant
 
 
-def test_an_instant_before_the_year_0000_does_not_exist(read_each: Any) -> None:
-    local, zone = "0000-01-01 00:00:00", ZoneInfo("Asia/Shanghai")
-    assert read_each(INSTANT, [local], Context(zone, keep_invalid=True)) == [(local, Flag.INVALID)]
-    assert read_each(INSTANT, [local], Context(zone)) == [(None, Flag.BROKEN)]
+@pytest.mark.parametrize(
+    ("form", "zone", "text"),
+    [
+        (INSTANT, ZoneInfo("Asia/Shanghai"), "0000-01-01 00:00:00"),
+        (FORMS["iso-instant-offset"], None, "0000-01-01T00:00:00+00:01"),
+        (FORMS["iso-instant-offset"], None, "2023-02-29T00:00:00+00:01"),
+    ],
+)
+def test_an_instant_before_the_year_0000_or_of_no_day_does_not_exist(
+    read_each: Any, form: Any, zone: Any, text: str
+) -> None:
+    assert read_each(form, [text], Context(zone, keep_invalid=True)) == [(text, Flag.INVALID)]
+    assert read_each(form, [text], Context(zone)) == [(None, Flag.BROKEN)]
+
+
+def test_an_offset_may_lead_beyond_the_year_9999(read_each: Any) -> None:
+    read = read_each(FORMS["iso-instant-offset"], ["9999-12-31T23:00:00.25-05:00", "9999-12-31T23:00:00Z"], Context())
+    assert read == [("10000-01-01T04:00:00.25Z", Flag.OK), ("9999-12-31T23:00:00Z", Flag.OK)]
 
 
 def test_the_later_of_two_instants_with_one_local_time_cannot_be_written() -> None:
