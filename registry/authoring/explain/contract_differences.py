@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from cdc_contracts.registry.authoring.compat.meaning.contract_section import text_of
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL
 from cdc_contracts.registry.core.contract.column_model import invalid_literals, keeps_invalid
@@ -24,6 +23,7 @@ from cdc_contracts.registry.core.contract.phrases import (
     describe_test,
     describe_types,
     split_condition,
+    text_of,
 )
 
 if TYPE_CHECKING:

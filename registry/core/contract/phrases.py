@@ -184,8 +184,7 @@ def describe_test(test: Mapping[str, Any]) -> str:
         case {"alone": at}:
             return f"{_place(at)} is the only member"
         case {"equals": at, "value": value}:
-            shown = "null" if value is None else str(value).lower() if isinstance(value, bool) else value
-            return f"{_place(at)} is {shown}"
+            return f"{_place(at)} is {text_of(value)}"
         case {"in": at, "values": values}:
             return f"{_place(at)} is one of {', '.join(map(str, values))}"
         case {"not-in": at, "values": values}:
@@ -236,7 +235,18 @@ def _conditions(condition: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]
             yield from ((f"{name}/{below}", codes) for below, codes in _conditions(shape))
         else:
             values = shape.get("enum", [shape.get("const")])
-            yield name, [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+            yield name, list(map(text_of, values))
+
+
+def text_of(value: Any) -> str:
+    """Return plain data in words."""
+    if isinstance(value, list):
+        return ", ".join(map(text_of, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {text_of(below)}" for key, below in value.items())
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _place(pointer: str) -> str:

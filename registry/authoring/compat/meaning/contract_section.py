@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import CompatibilityRule
 from cdc_contracts.registry.core.common.pointers import join_pointer
-from cdc_contracts.registry.core.contract.phrases import describe_place
+from cdc_contracts.registry.core.contract.phrases import describe_place, text_of
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.core.common.findings import Finding
@@ -143,12 +143,3 @@ def values_of(difference: FactDifference) -> list[Any]:
 def parts_of(places: list[Mapping[str, Any]]) -> tuple[str, ...]:
     """Return the pointers in some places, each once."""
     return tuple(dict.fromkeys(place[part] for place in places for part in ("at", "index", "size") if part in place))
-
-
-def text_of(value: Any) -> str:
-    """Return plain data in words."""
-    if isinstance(value, list):
-        return ", ".join(map(text_of, value))
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {text_of(below)}" for key, below in value.items())
-    return str(value).lower() if isinstance(value, bool) else "null" if value is None else str(value)

@@ -13,10 +13,9 @@ from cdc_contracts.registry.authoring.compat.meaning.contract_section import (
     Key,
     Question,
     Versions,
-    text_of,
     values_of,
 )
-from cdc_contracts.registry.core.contract.phrases import describe_types
+from cdc_contracts.registry.core.contract.phrases import describe_types, text_of
 from cdc_contracts.registry.core.validate.rule_inputs import places_of_types
 
 COLUMN_TYPES_PLACE: Final = CompatibilityRule(
