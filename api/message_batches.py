@@ -165,11 +165,11 @@ def _cast(batch: pa.RecordBatch, name: str, wanted: pa.DataType) -> pa.Array:
     """Return a column in the type that the kernel takes. Raises UsageError if it is of another kind."""
     import pyarrow as pa
 
+    from cdc_contracts.registry.core.records.record_batches import is_number
+
     column = batch.column(name)
-    is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-    tells_no_unit = pa.types.is_timestamp(wanted) and is_number
     try:
-        if not tells_no_unit and (wanted != pa.binary() or not is_number):
+        if not is_number(column.type) or pa.types.is_integer(wanted):
             return column if column.type == wanted else column.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass

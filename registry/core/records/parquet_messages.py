@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.records.file_plans import BATCH_ROWS, FilePlan, ParquetRowGroup, Window
 from cdc_contracts.registry.core.records.output_schemas import INSTANT
-from cdc_contracts.registry.core.records.record_batches import Batch
+from cdc_contracts.registry.core.records.record_batches import Batch, is_number
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 
 _SOURCE_COLUMNS: Final = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers")
@@ -46,7 +46,7 @@ def _plan_row_groups(path: Path, number: int, plan: FilePlan, seen: SeenOffsets)
         if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_string(kind)):
             raise UsageError(f"its column `value` is {kind}, not binary", where=str(path))
         time = file.schema_arrow.field("timestamp").type if "timestamp" in names else INSTANT
-        if pa.types.is_integer(time) or pa.types.is_floating(time):
+        if is_number(time):
             raise UsageError(
                 f"its column `timestamp` is {time}, which does not say what it counts",
                 where=str(path),

@@ -249,6 +249,11 @@ def read_headers(column: pa.Array) -> pa.Array:
     return pa.array(opened, HEADERS_TYPE)
 
 
+def is_number(kind: pa.DataType) -> bool:
+    """Return whether a column holds numbers: no bytes of messages, and no times, as nothing says what they count."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
 def is_header_text(column: pa.Array) -> bool:
     """Return whether headers are delivered as JSON text."""
     return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
