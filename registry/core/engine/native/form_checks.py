@@ -150,8 +150,7 @@ def _write(
     column: ScannedColumn, check: Any, flags: NDArray[np.uint8] | None, *, longer: bool
 ) -> tuple[pa.Array, NDArray[np.int64]]:
     source, total, constants = column.source, len(column), column.source.library.constants
-    flags = np.zeros(total, np.uint8) if flags is None else flags.copy()
-    sure = flags == Flag.OK
+    given, flags = flags, np.zeros(total, np.uint8) if flags is None else flags.copy()
     size = source.library.cdc_text_size(column.cells, check.kinds)
     size += size // 3 if longer else 0
     offsets, valid = pa.allocate_buffer(4 * (total + 1)), np.zeros((total + 7) // 8, np.uint8)
@@ -162,7 +161,8 @@ def _write(
         return texts, np.zeros(0, np.int64)
     unwritten: NDArray[np.bool_] = flags == constants["OPEN"]
     if check.form == source.library.forms["FLOATS"].number:
-        texts, unwritten = _keep_shortest(column, texts, unwritten, unwritten & sure)
+        plain = unwritten if given is None else unwritten & (given == Flag.OK)
+        texts, unwritten = _keep_shortest(column, texts, unwritten, plain)
     return texts, np.flatnonzero(unwritten)
 
 
