@@ -135,6 +135,9 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("end - p < 12 || ", ""),
     ),
     "forms.c": (
+        ('if (memcmp(digits, "9223372036854775807", MOST_DIGITS + 1) > 0) return 0;', ""),
+        ("if (whole > MOST_DIGITS + 1) return 0;", ""),
+        ("    if (check->bounded) {\n        if (number.high", "    if (0) {\n        if (number.high"),
         (" && (year % 100 != 0 || year % 400 == 0)", ""),
         (" || year % 400 == 0", ""),
         ("day <= month_days[month] + leap", "day <= month_days[month] + 1"),
@@ -149,7 +152,6 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("length - 1 > check->most_fraction", "length - 2 > check->most_fraction"),
         ("!(check->zeros_open && p[length - 1] == '0')", "1"),
         ("value >= check->least && ", ""),
-        ("if (whole > MOST_DIGITS) return 0;", ""),
         ("(whole > 1 || negative)", "whole > 1"),
         ("whole > check->most_whole", "whole > check->most_whole + 1"),
         (" && p - digits <= check->most_fraction", ""),

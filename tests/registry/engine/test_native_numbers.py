@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scanned_messages import LIBRARY, column_of
 
 from cdc_contracts.registry.core.engine.columns.form_parts import validate_parts
-from cdc_contracts.registry.core.engine.layouts import single_values
+from cdc_contracts.registry.core.engine.layouts import decoder_kinds, single_values
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
 from cdc_contracts.registry.core.engine.native.scanned_columns import DECIMAL, INTEGER, NUMBER, NUMBERS, TEXT, TEXTS
@@ -276,3 +276,30 @@ def test_a_double_is_written_with_the_digits_it_needs_whoever_writes_it(tokens):
     each = [single_values.read_value(use, Number(token)) for token in tokens]
     assert texts.to_pylist() == [text for text, _ in each]
     assert ([0] * len(tokens) if flags is None else flags.tolist()) == [flag for _, flag in each]
+
+
+TYPES = ["tinyint", "int unsigned", "bigint", "bigint unsigned", "decimal(18,0)", "decimal(19,0)", "decimal(5,2)"]
+NEAR_BOUNDS = [
+    sign * 10**digits + more for digits in (0, 2, 3, 5, 17, 18, 19, 20) for sign in (1, -1) for more in (-1, 0, 1)
+] + [power + more for power in (-128, 127, 2**32, -(2**63), 2**63, 2**64) for more in (-2, -1, 0, 1)]
+"""Whole numbers just within and just beyond the types."""
+
+
+@pytest.mark.parametrize("declared", TYPES)
+@pytest.mark.parametrize("kind", ["number", "text"])
+def test_a_number_within_its_declared_type_or_beyond_it_is_that_to_both_parts(declared, kind):
+    tokens = list(map(str, NEAR_BOUNDS))
+    values = [Number(token) if kind == "number" else token for token in tokens]
+    kinds = [TEXT if kind == "text" else INTEGER if -(2**63) <= number < 2**63 else NUMBER for number in NEAR_BOUNDS]
+    read = 0
+    for form in FORMS.values():
+        bound = bound_of(declared, form.kind)
+        if form.kind not in ("integer", "number", "decimal", "opaque") or kind not in form.wire or bound is None:
+            continue
+        use = FormUse(form, PLAIN, lenient=False, bound=bound)
+        column = column_of(list(zip(kinds, tokens, strict=True)), decoder_kinds.WIDE)
+        flags, texts = validate_parts([(ScannedPart(column, NUMBERS | TEXTS), use)], texts=True)[0]
+        found = zip(texts.to_pylist(), [OK] * len(tokens) if flags is None else flags.tolist(), strict=True)
+        assert list(found) == [single_values.read_value(use, value) for value in values], form.name
+        read += 1
+    assert read >= 5

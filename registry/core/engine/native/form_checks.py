@@ -28,6 +28,8 @@ from cdc_contracts.registry.core.values.type_bounds import TypeBound
 from cdc_contracts.registry.core.values.value_form import NativeCheck
 
 _MOST: Final = 2**31 - 1
+_LEAST, _LARGEST = -(2**63), 2**63 - 1
+"""The numbers of 64 bits."""
 _STEADY_MOMENT: Final = 253_370_764_800
 """9999-01-01T00:00:00Z: by then a zone whose clocks are no longer changed has its last offset."""
 _MOST_MEMBERS: Final = 59
@@ -218,7 +220,8 @@ def _check_of(library: Any, native: NativeCheck, form: ValueForm, context: Conte
     check = library.structures["Check"](
         form=number, kinds=kinds_of_wire(form.wire), most_whole=_MOST, most_fraction=_MOST,
         zeros_open=int(context.zeros_left_out),
-        least=native.least, most=most, scale=scale, least_fraction=max(scale, 0), earliest=earliest, latest=latest,
+        bounded=native.least > _LEAST or most < _LARGEST, least=native.least, most=most,
+        scale=scale, least_fraction=max(scale, 0), earliest=earliest, latest=latest,
         is_instant=form.kind_in(context.zone) == "timestamp", offset=offset,
         texts_open=form.texts is not None, members=len(members),
         member_texts=_terminated(members),
@@ -260,5 +263,8 @@ def _bind(check: Any, known: str, form: ValueForm, bound: TypeBound) -> bool:
         return False
     check.most_whole, check.most_fraction = min(whole, _MOST), min(fraction, _MOST)
     if bound.least is not None and bound.most is not None:
+        check.bounded |= (
+            bound.least > _LEAST or bound.most < _LARGEST or (bound.least, bound.most) == (_LEAST, _LARGEST)
+        )
         check.least, check.most = max(check.least, bound.least), min(check.most, bound.most)
     return True

@@ -43,8 +43,12 @@ static int is_plain_number(const uint8_t *p, int64_t length, const Check *check,
     int64_t whole = p - digits;
     if (whole == 0 || (*digits == '0' && (whole > 1 || negative))) return 0; /* -0.5 is left open, as -0 is */
     if (*digits != '0' && whole > check->most_whole) return 0;
-    if (check->least > INT64_MIN || check->most < INT64_MAX) {
-        if (whole > MOST_DIGITS) return 0;
+    if (check->bounded) {
+        if (whole > MOST_DIGITS + 1) return 0;
+        if (whole == MOST_DIGITS + 1) {
+            if (memcmp(digits, "9223372036854775807", MOST_DIGITS + 1) > 0) return 0;
+            value = value * 10 + (digits[MOST_DIGITS] - '0');
+        }
         if (negative) value = -value;
         if (!is_within(value, check)) return 0;
     }
@@ -91,7 +95,7 @@ static int is_unscaled(const uint8_t *p, int64_t length, int64_t scale, int64_t 
     int64_t size = length > 24 ? -1 : base64_size(p, length, table);
     if (size < 1 || size > 2 * WORD || scale < 0 || scale > MOST_SCALE) return 0;
     WideNumber number = base64_wide(p, size, table);
-    if (check->least > INT64_MIN || check->most < INT64_MAX) {
+    if (check->bounded) {
         if (number.high || number.low > INT64_MAX) return 0;
         int64_t value = number.negative ? -(int64_t)number.low : (int64_t)number.low;
         if (!is_within(value, check)) return 0;

@@ -74,6 +74,7 @@ enum flag { OK = 0, BROKEN = 1, NOTED = 3, NO_SCALE = 7, SUBSTITUTE = 8 };
     FIELD(int32_t, members) /* how many a type lists */ \
     FIELD(const uint8_t *, member_texts) /* one after the other, each with a zero byte behind it */ \
     FIELD(int32_t, zeros_open) /* a fraction that ends in zero is left open */ \
+    FIELD(int32_t, bounded) /* by the two that follow, which may be those of 64 bits */ \
     FIELD(int64_t, least) \
     FIELD(int64_t, most) \
     FIELD(int32_t, earliest) /* years */ \
