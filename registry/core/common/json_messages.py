@@ -46,6 +46,19 @@ def parse_message(value: bytes, *, max_bytes: int = MAX_BYTES, strict: bool = Fa
     Of members with one name the last wins; `strict` refuses them.
     Raises Unreadable where the value is not exactly one RFC 8259 object in UTF-8, with its cause.
     """
+    message = parse_value(value, max_bytes=max_bytes, strict=strict)
+    if not isinstance(message, dict):
+        raise Unreadable("null-text" if message is None else "not-object", kind_of(message))
+    return message
+
+
+def parse_value(
+    value: bytes, *, max_bytes: int = MAX_BYTES, strict: bool = False, decoder: json.JSONDecoder | None = None
+) -> Any:
+    """Return the value of a JSON text of any kind as `parse_message` does. Raises Unreadable where it is none.
+
+    `decoder` is one of `taking_constants`.
+    """
     if len(value) > max_bytes:
         raise Unreadable("too-long", f"more than {max_bytes} bytes")
     if not value.strip(_BLANK):
@@ -59,15 +72,13 @@ def parse_message(value: bytes, *, max_bytes: int = MAX_BYTES, strict: bool = Fa
     if depth_exceeds(value, MAX_DEPTH):
         raise Unreadable("depth", f"nesting deeper than {MAX_DEPTH}")
     try:
-        message = (_STRICT if strict else _LENIENT).decode(text)
+        message = (decoder or (_STRICT if strict else _LENIENT)).decode(text)
     except (ValueError, RecursionError) as error:
         if isinstance(error, _DuplicateMember):
             raise Unreadable("duplicate-member", "a member name twice") from None
         raise Unreadable("json", "not one JSON text") from None
     if _ESCAPED_SURROGATE.search(text) and _holds_lone_surrogate(_with_every_member(text)):
         raise Unreadable("surrogate", "a lone surrogate")
-    if not isinstance(message, dict):
-        raise Unreadable("null-text" if message is None else "not-object", kind_of(message))
     return message
 
 
@@ -149,3 +160,10 @@ _LENIENT: Final = json.JSONDecoder(parse_int=_make_number, parse_float=_make_num
 _STRICT: Final = json.JSONDecoder(
     parse_int=_make_number, parse_float=_make_number, parse_constant=_refuse_constant, object_pairs_hook=_unique_members
 )
+
+
+def taking_constants(member: str) -> json.JSONDecoder:
+    """Return a decoder that takes NaN, Infinity and -Infinity, each as an object whose `member` holds its name."""
+    return json.JSONDecoder(
+        parse_int=_make_number, parse_float=_make_number, parse_constant=lambda name: {member: name}
+    )

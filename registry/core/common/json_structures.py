@@ -9,7 +9,7 @@ from json.encoder import encode_basestring as quote
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.exact_number import Number
-from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_value
 
 _CONSTANTS: Final = {None: "null", True: "true", False: "false"}
 
@@ -37,7 +37,7 @@ def read_structure(text: str) -> list[Any] | dict[str, Any]:
     Raises ValueError: the text holds no array or object.
     """
     try:
-        found = parse_message(f'{{"it":{text}}}'.encode())["it"]
+        found = parse_value(text.encode())
     except (Unreadable, UnicodeEncodeError) as error:
         raise ValueError("not one JSON array or object") from error
     if not isinstance(found, list | dict):

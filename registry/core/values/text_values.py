@@ -15,10 +15,10 @@ DIGITS: Final = {"false": "0", "true": "1"}
 
 
 def token_of(value: Scalar) -> str:
-    """Return the text of a string, the token of a number, `true` or `false`."""
+    """Return the text of a string or of a structure as it is, the token of a number, `true` or `false`."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value.token if isinstance(value, Number) else str(value)
+    return value.token if isinstance(value, Number) else value
 
 
 def read_text(text: str, _context: Context) -> Value:

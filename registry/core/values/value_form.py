@@ -80,7 +80,10 @@ class ValueForm:
     doc: str | None
     """How a value looks, in words; the docstring of the form's file."""
     reader: Callable[[str, Context], Value]
-    """Reads the text of a string, the token of a number, `true` and `false`, or the JSON text of a structure."""
+    """Reads the text of a string, the token of a number, `true` and `false`, or the JSON text of a structure.
+
+    That of an array is an `ArrayText`, that of an object an `ObjectText`; as a text, they would be others.
+    """
     examples: Examples
     writer: Callable[[str, Context], JsonValue] = write_text
     """Writes a canonical text; by default that text."""
@@ -189,7 +192,7 @@ class ValueForm:
 
     def _read_token(self, token: str, context: Context) -> Value:
         if token in context.invalid_literals and not self.records:
-            return Value(token, Flag.INVALID)
+            return Value(str(token), Flag.INVALID)
         if self.kept_text and context.keep_invalid and re.fullmatch(self.kept_text, token):
             return Value(token, Flag.INVALID)
         value = self.reader(token, context)

@@ -146,9 +146,16 @@ numbers = st.builds(lambda place, scale, text: place.format(scale=scale, text=te
 bounds = st.sampled_from(
     [
         None,
-        *(bound_of(told, "decimal") for told in ("decimal(5,2)", "decimal(38,0)", "decimal(40,31)", "bigint unsigned")),
+        *(
+            bound_of(told, "decimal")
+            for told in ("decimal(5,2)", "decimal(38,0)", "decimal(40,31)", "bigint", "bigint unsigned")
+        ),
     ]
 )
+
+
+def at_scale(scale, number):
+    return f'{{"scale":{scale},"value":"{base64_of(number)}"}}'
 
 
 def is_json(token):
@@ -161,8 +168,86 @@ def is_json(token):
 
 @settings(max_examples=300)
 @given(st.lists(numbers.filter(is_json), min_size=1, max_size=5), bounds)
+@example([at_scale(0, number) for number in EDGES], bound_of("bigint", "decimal"))
 def test_decimals_beside_their_scale_are_read_as_the_reference_reads_them(tokens, bound):
     use = FormUse(FORMS["decimal-object"], Context(), lenient=False, bound=bound)
     each = [read_value(use, told(token)) for token in tokens]
     flags, found = texts_of("decimal-object", tokens, bound)
     assert (flags, found) == ([flag for _, flag in each], [text for text, _ in each])
+
+
+def test_digits_before_and_after_the_point_are_bounded_each_for_themselves():
+    tokens = [at_scale(scale, number) for scale, number in ((2, 99999), (2, 100000), (1, 9999), (3, 999), (0, 999))]
+    assert open_places("decimal-object", tokens, bound_of("decimal(5,2)", "decimal")) == [1, 3]
+
+
+STATED = {
+    '{"$oid": "5CEBDF84C9E3F8B35A8B4567"}': "5cebdf84c9e3f8b35a8b4567",
+    '{"$oid":"5cebdf84c9e3f8b35a8b4567"}': "5cebdf84c9e3f8b35a8b4567",
+    '{"$numberLong": "-999999999999999999"}': "-999999999999999999",
+    '{"$numberInt":"0"}': "0",
+    '{"$numberLong":"9223372036854775807"}': "9223372036854775807",
+    '{"$numberDecimal": "1234.5600"}': "1234.5600",
+    '{"$numberDecimal":"123456789012345678901234567890.12345"}': "123456789012345678901234567890.12345",
+    '{"$date": 0}': "1970-01-01T00:00:00Z",
+    '{"$date":1558965508120}': "2019-05-27T13:58:28.12Z",
+    '{"$date": 253402300799999}': "9999-12-31T23:59:59.999Z",
+}
+"""Objects that the native part reads, as they are written, and their texts."""
+LEFT = {
+    '{"$date": 253402300800000}': '{"$date":{"$numberLong":"253402300800000"}}',
+    '{"$date":-1}': "1969-12-31T23:59:59.999Z",
+    '{"$date":{"$numberLong":"0"}}': "1970-01-01T00:00:00Z",
+    '{"$date":"2019-05-27T13:58:28Z"}': "2019-05-27T13:58:28Z",
+    '{"$numberLong":"-9223372036854775808"}': "-9223372036854775808",
+    '{"$numberDecimal":"1E+3"}': "1000",
+    '{"$numberDecimal":"NaN"}': "NaN",
+    '{"$numberDouble":"12.5"}': "12.5",
+    '{ "$oid":"5cebdf84c9e3f8b35a8b4567"}': "5cebdf84c9e3f8b35a8b4567",
+    '{"$oid":  "5cebdf84c9e3f8b35a8b4567"}': "5cebdf84c9e3f8b35a8b4567",
+    '{"$oid":"5cebdf84c9e3f8b35a8b4567" }': "5cebdf84c9e3f8b35a8b4567",
+    '{"$oid":"5cebdf84c9e3f8b35a8b456\\u0037"}': "5cebdf84c9e3f8b35a8b4567",
+    '{"oid":"5cebdf84c9e3f8b35a8b4567"}': '{"oid":"5cebdf84c9e3f8b35a8b4567"}',
+    '{"$oid":"5cebdf84c9e3f8b35a8b4567","a":"5cebdf84c9e3f8b35a8b4567"}': (
+        '{"$oid":"5cebdf84c9e3f8b35a8b4567","a":"5cebdf84c9e3f8b35a8b4567"}'
+    ),
+    "{}": "{}",
+    '{"$date":[1]}': None,
+    '{"$date":01}': None,
+    '{"$date":"1"}': None,
+    '{"$numberLong":5}': None,
+    '{"$numberLong":"05"}': None,
+    '{"$numberLong":""}': None,
+    '{"$numberLong":"-"}': None,
+    '{"$numberDecimal":"1."}': None,
+    '{"$oid":"5cebdf84c9e3f8b35a8b456"}': None,
+    '{"$oid":"5cebdf84c9e3f8b35a8b45678"}': None,
+    '{"$oid":"5cebdf84c9e3f8b35a8b456g"}': None,
+    '{"$oid":""}': None,
+    '{"$oid":7}': None,
+}
+"""Objects that the reference reads, and their texts; None of what stands for no value."""
+
+
+def test_an_object_that_stands_for_a_value_is_read_without_a_parser_where_it_is_written_as_usual():
+    tokens = [one for one in (*STATED, *LEFT) if one != '{"$date":01}']  # is no JSON
+    flags, texts = texts_of("extended-json", tokens)
+    assert texts == [(STATED | LEFT)[one] for one in tokens]
+    assert [flag == 0 for flag in flags] == [text is not None for text in texts]
+    assert open_places("extended-json", tokens) == list(range(len(STATED), len(tokens)))
+
+
+@settings(max_examples=300)
+@given(
+    name=st.sampled_from(["$oid", "$numberLong", "$numberInt", "$numberDecimal", "$date", "$numberDouble", "$x"]),
+    blank=st.sampled_from(["", " "]),
+    value=st.one_of(
+        st.text("0123456789-.eE+aAfF", max_size=26).map(lambda text: f'"{text}"'),
+        st.integers(-(10**16), 10**16).map(str),
+        st.from_regex("[0-9a-fA-F]{23,25}", fullmatch=True).map(lambda text: f'"{text}"'),
+    ),
+)
+def test_both_parts_read_an_object_of_one_member_alike(name, blank, value):
+    token = f'{{"{name}":{blank}{value}}}'
+    text, flag = read_value(FormUse(FORMS["extended-json"], Context(), lenient=False), told(token))
+    assert texts_of("extended-json", [token]) == ([flag], [text])

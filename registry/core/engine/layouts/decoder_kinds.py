@@ -6,6 +6,7 @@ RAW, which accepts every kind; the kind is read from the first byte of the token
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -13,8 +14,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, UnsetType
 
-from cdc_contracts.registry.core.common.json_messages import MAX_DEPTH, Unreadable, depth_exceeds, parse_message
-from cdc_contracts.registry.core.common.json_structures import as_structure
+from cdc_contracts.registry.core.common.json_messages import MAX_DEPTH, Unreadable, depth_exceeds, parse_value
+from cdc_contracts.registry.core.common.json_structures import ObjectText, as_structure
 from cdc_contracts.registry.core.contract.envelope_schemas import is_integer
 from cdc_contracts.registry.core.values import Number, ValueForm
 from cdc_contracts.registry.core.values.form_schemas import NUMBER
@@ -38,6 +39,8 @@ _LONGEST_INT: Final = 4300
 _KIND_OF_BYTE: Final = {ord('"'): "string", ord("{"): "object", ord("["): "array", ord("n"): "null",
                         ord("t"): "boolean", ord("f"): "boolean"}  # fmt: skip
 _STRUCTURES: Final = ("array", "object")
+_ONE_MEMBER: Final = re.compile(rb'\{ ?("[ !#-\[\]-~]*") ?: ?("[ !#-\[\]-~]*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?) ?\}')
+"""An object of one member that holds a plain text or number, as those that stand for a value of another type."""
 _decode_any = msgspec.json.Decoder().decode
 _decode_text = msgspec.json.Decoder(str).decode
 
@@ -126,8 +129,11 @@ def open_value(token: bytes) -> Any:
     """
     if kind_of_token(token) not in _STRUCTURES:
         return open_token(token)
+    simple = _ONE_MEMBER.fullmatch(token)
+    if simple is not None:
+        return ObjectText((b"{%b:%b}" % simple.groups()).decode())
     try:
-        return as_structure(parse_message(b'{"it":' + token + b"}")["it"])
+        return as_structure(parse_value(token))
     except Unreadable as error:
         raise Unfit from error
 
@@ -155,7 +161,7 @@ def open_tokens(tokens: Sequence[bytes]) -> list[Any]:
     """Return the values of raw tokens of validated members, lists and objects in full, parsed in one go."""
     if not tokens:
         return []
-    found: list[Any] = parse_message(b'{"all":[' + b",".join(tokens) + b"]}")["all"]
+    found: list[Any] = parse_value(b"[" + b",".join(tokens) + b"]")
     return found
 
 
@@ -166,7 +172,7 @@ def outline_of(token: bytes) -> Any:
     Raises Unfit where the token holds no JSON value.
     """
     try:
-        return outline_value(parse_message(b'{"it":' + token + b"}")["it"])
+        return outline_value(parse_value(token))
     except Unreadable as error:
         raise Unfit from error
 

@@ -163,6 +163,21 @@ static uint8_t *put_decimal_object(uint8_t *to, const uint8_t *p, int64_t length
     return put_scaled(to, base64_wide(found.text, size, table), (int)found.scale);
 }
 
+static uint8_t *put_stated(uint8_t *to, const uint8_t *p, int64_t length, const Check *check) {
+    const uint8_t *text;
+    int64_t size;
+    switch (read_stated(p, length, &text, &size)) {
+    case OBJECT_ID:
+        for (int64_t i = 0; i < size; i++) *to++ = is_digit(text[i]) ? text[i] : text[i] | 0x20;
+        return to;
+    case MILLISECONDS:
+        to = put_since(to, number_of(text, size), MILLI, 3, check), *to++ = 'Z';
+        return to;
+    case WHOLE_NUMBER: case DECIMAL_NUMBER: return put(to, text, size);
+    default: return NULL;
+    }
+}
+
 /* Members of a list, a bit for each, with commas between them. */
 static uint8_t *put_members(uint8_t *to, uint64_t mask, const Check *check) {
     const uint8_t *member = check->member_texts;
@@ -215,6 +230,7 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
     case BIT_BASE64_LE: return put_unsigned(to, base64_number_le(p, base64_size(p, length, table), table));
     case DECIMAL_BASE64: return put_scaled(to, base64_wide(p, base64_size(p, length, table), table), check->scale);
     case DECIMAL_OBJECT: return put_decimal_object(to, p, length, table);
+    case EXTENDED_JSON: return put_stated(to, p, length, check);
     case BIT_HEX: return put_unsigned(to, hex_number(p, length));
     case ENUM_INDEX: return put_members(to, (uint64_t)1 << (number_of(p, length) - 1), check);
     case SET_MASK: return put_members(to, (uint64_t)number_of(p, length), check);
@@ -268,7 +284,7 @@ int64_t cdc_canonical(Buffer source, Buffer cell_buffer, const Check *check, Buf
         else if (flags[i] == NO_SCALE)
             to = put(text + total, data + start_of(cells[i]), length);
         else if (kind == TEXT || kind == INTEGER || kind == DECIMAL || kind == NUMBER ||
-                 (kind == OBJECT && check->form == DECIMAL_OBJECT))
+                 (kind == OBJECT && (check->form == DECIMAL_OBJECT || check->form == EXTENDED_JSON)))
             to = put_canonical(text + total, data + start_of(cells[i]), length, check, table);
         else if (check->form == BOOLEANS && (kind == TRUTH || kind == FALSEHOOD))
             to = put(text + total, data + start_of(cells[i]), length);

@@ -100,7 +100,7 @@ def _use_of_kinds(column: ScannedColumn, use: FormUse) -> FormUse | None:
     """Return the use of the form that reads all values of a column, which may depend on their kind; None if it does."""
     if use.form.numbers is None or not column.holds(NUMBERS):
         return use
-    return None if column.holds(TEXTS) else _use_of_numbers(use)
+    return None if column.holds(kinds_of_wire(use.form.wire) & ~NUMBERS) else _use_of_numbers(use)
 
 
 @lru_cache(maxsize=256)
@@ -263,8 +263,7 @@ def _bind(check: Any, known: str, form: ValueForm, bound: TypeBound) -> bool:
         return False
     check.most_whole, check.most_fraction = min(whole, _MOST), min(fraction, _MOST)
     if bound.least is not None and bound.most is not None:
-        check.bounded |= (
-            bound.least > _LEAST or bound.most < _LARGEST or (bound.least, bound.most) == (_LEAST, _LARGEST)
-        )
+        narrow = bound.least > _LEAST or bound.most < _LARGEST
+        check.bounded |= narrow or (bound.least, bound.most) == (_LEAST, _LARGEST)
         check.least, check.most = max(check.least, bound.least), min(check.most, bound.most)
     return True

@@ -130,6 +130,22 @@ static int is_listed(const uint8_t *p, int64_t length, int64_t least, int64_t mo
     return number >= least && number <= most;
 }
 
+#define OBJECT_ID_DIGITS 24
+#define MOST_STATED 36
+#define LAST_MILLI 253402300799999
+
+static int is_stated(const uint8_t *p, int64_t length, const Check *check) {
+    const uint8_t *text;
+    int64_t size;
+    switch (read_stated(p, length, &text, &size)) {
+    case OBJECT_ID: return size == OBJECT_ID_DIGITS && is_hex(text, size, UPPER | LOWER);
+    case WHOLE_NUMBER: return size <= MOST_DIGITS + 1 && is_plain_number(text, size, check, 0);
+    case DECIMAL_NUMBER: return size <= MOST_STATED && is_plain_number(text, size, check, 1);
+    case MILLISECONDS: return is_listed(text, size, 0, LAST_MILLI);
+    default: return 0;
+    }
+}
+
 /* A number of 64 bits, with no more digits of a second than its type has. */
 static int are_nanos(const uint8_t *p, int64_t length, const Check *check) {
     int64_t negative = length > 0 && *p == '-', digits = length - negative, zeros = 0;
@@ -352,6 +368,7 @@ static int judge_structure(const uint8_t *p, int64_t length, const Check *check,
     switch (check->form) {
     case ANY_VALUE: return sure_if(is_written_alike(p, length));
     case DECIMAL_OBJECT: return sure_if(is_decimal_object(p, length, check, table));
+    case EXTENDED_JSON: return sure_if(is_stated(p, length, check));
     default: return OPEN;
     }
 }

@@ -28,6 +28,7 @@
     FORM(BIT_HEX, BITS) \
     FORM(DECIMAL_BASE64, UNSCALED) /* two's complement of up to sixteen bytes, the most significant first */ \
     FORM(DECIMAL_OBJECT, NUMBERS)  /* the same beside its scale, as a connector writes the object */ \
+    FORM(EXTENDED_JSON, VALUES)    /* objects of one member that stand for an id, a number or an instant */ \
     FORM(DATE, TIMES) \
     FORM(TIME, TIMES)              /* HH:mm:ss with two digits of hours, and a fraction */ \
     FORM(SQL_DATETIME, TIMES) \
@@ -204,6 +205,28 @@ static inline int read_scaled(const uint8_t *p, int64_t length, ScaledText *foun
     p += sizeof between - 1, end -= sizeof tail - 1;
     found->text = p, found->length = end - p;
     return memcmp(end, tail, sizeof tail - 1) == 0;
+}
+
+/* What an object of one member stands for: {"$oid":"…"} and others of Extended JSON, with a blank behind the colon or without.
+ */
+enum stated { OBJECT_ID = 1, WHOLE_NUMBER, DECIMAL_NUMBER, MILLISECONDS };
+
+/* Reads the text of such an object, or the digits of a number; returns 0 where an object is not written so. */
+static inline enum stated read_stated(const uint8_t *p, int64_t length, const uint8_t **text, int64_t *size) {
+    static const struct { const char *head; enum stated what; } known[] = {
+        {"{\"$oid\":", OBJECT_ID}, {"{\"$numberLong\":", WHOLE_NUMBER}, {"{\"$numberInt\":", WHOLE_NUMBER},
+        {"{\"$numberDecimal\":", DECIMAL_NUMBER}, {"{\"$date\":", MILLISECONDS},
+    };
+    const uint8_t *end = p + length - 1;
+    for (int i = 0; i < (int)(sizeof known / sizeof *known); i++) {
+        int64_t head = (int64_t)strlen(known[i].head);
+        if (length < head + 2 || memcmp(p, known[i].head, (size_t)head) != 0) continue;
+        p += head, p += *p == ' ';
+        if (known[i].what != MILLISECONDS && (end - p < 2 || *p++ != '"' || *--end != '"')) return 0;
+        *text = p, *size = end - p;
+        return known[i].what;
+    }
+    return 0;
 }
 
 /* The digits of a wide number, the last one first; returns how many, none of zero. */

@@ -1,0 +1,92 @@
+"""Columns of Extended JSON: a text that looks like an object stays a text, on every path through the engine."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from scanned_messages import LIBRARY, column_of
+
+from cdc_contracts.registry.core.common.json_messages import parse_message
+from cdc_contracts.registry.core.common.json_structures import as_structure
+from cdc_contracts.registry.core.engine.columns.form_parts import validate_parts
+from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumns
+from cdc_contracts.registry.core.engine.layouts import decoder_kinds
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.messages.value_readings import ColumnReading
+from cdc_contracts.registry.core.engine.native.scanned_columns import (
+    ARRAY,
+    BOOLEANS,
+    ESCAPED,
+    INTEGER,
+    NULL,
+    NUMBER,
+    NUMBERS,
+    OBJECT,
+    TEXT,
+    TEXTS,
+    TRUTH,
+)
+from cdc_contracts.registry.core.engine.native.scanned_values import STRUCTURES, ScannedPart
+from cdc_contracts.registry.core.values import FORMS, Context, Flag
+
+USE = FormUse(FORMS["extended-json"], Context(), lenient=False)
+OID = '{"$oid":"5CEBDF84C9E3F8B35A8B4567"}'
+BY_KIND = {
+    "text": [(TEXT, "007", "007"), (TEXT, "1e3", "1e3"), (TEXT, "[1, 2]", "[1, 2]"), (ESCAPED, OID.replace('"', '\\"'), OID)],
+    "number": [(NUMBER, "1e3", "1000"), (INTEGER, "-0", "0"), (INTEGER, "7", "7"), (NUMBER, "1.50", "1.50")],
+    "boolean": [(TRUTH, "true", "true")],
+    "array": [(ARRAY, "[1, 2]", "[1,2]"), (ARRAY, '[{"$numberInt":"1"},2]', "[1,2]")],
+    "object": [(OBJECT, OID, "5cebdf84c9e3f8b35a8b4567"), (OBJECT, '{"$numberLong":"7"}', "7"),
+               (OBJECT, '{"$numberLong":"07"}', None)],
+    "null": [(NULL, "null", None)],
+}  # fmt: skip
+"""Values by their kind, each with its text; None of what is broken or null."""
+MIXED = [kinds for size in range(1, len(BY_KIND) + 1) for kinds in combinations(BY_KIND, size)]
+
+
+def flag_of(kind, text):
+    return Flag.BROKEN if text is None and kind != NULL else Flag.OK
+
+
+@pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
+@pytest.mark.parametrize("kinds", MIXED, ids="-".join)
+def test_scanned_values_are_read_by_their_kind_whatever_others_are_in_the_column(kinds):
+    cells = [one for kind in kinds for one in BY_KIND[kind]]
+    column = column_of([(kind, sent) for kind, sent, _ in cells], decoder_kinds.WIDE)
+    part = ScannedPart(column, TEXTS | NUMBERS | BOOLEANS | STRUCTURES)
+    flags, texts = validate_parts([(part, USE)], texts=True)[0]
+    assert texts.to_pylist() == [text for *_, text in cells]
+    assert (flags.tolist() if flags is not None else [0] * len(cells)) == [
+        flag_of(kind, text) for kind, _, text in cells
+    ]
+
+
+def token_of(kind, sent):
+    return f'"{sent}"' if kind in (TEXT, ESCAPED) else sent
+
+
+CELLS = [one for kind in BY_KIND for one in BY_KIND[kind]]
+
+
+def test_parsed_values_are_read_by_their_kind():
+    tokens = [token_of(kind, sent).encode() for kind, sent, _ in CELLS]
+    columns = ValueColumns()
+    chunk = columns.add(tokens, decoder_kinds.WIDE, [USE], full=True).chunk_of(USE)
+    columns.validate(texts=True)
+    assert chunk.flags.tolist() == [flag_of(kind, text) for kind, _, text in CELLS]
+    assert columns.texts.to_pylist()[1:] == [text for *_, text in CELLS]
+
+
+@pytest.mark.parametrize("opened", [False, True], ids=["parsed", "as text"])
+def test_single_values_are_read_by_their_kind(opened):
+    reading = ColumnReading([USE], never_null=False, tells_kind=False)
+    for kind, sent, text in CELLS + CELLS[::-1]:
+        value = parse_message(f'{{"it":{token_of(kind, sent)}}}'.encode())["it"]
+        if opened and isinstance(value, list | dict):
+            value = as_structure(value)
+        found = reading.read(value)
+        if flag_of(kind, text) == Flag.OK:
+            assert found.texts[0] == (text, Flag.OK)
+        else:
+            assert found.broken == 1
