@@ -32,9 +32,9 @@ class CachingValidators(CatalogueValidators):
         super().__init__(CATALOGUE, ReadingOptions())
         self._known = {}
 
-    def add(self, place, value):
+    def add(self, place, value, key=None):
         if value not in self._known:
-            self._known[value] = super().add(place, value)
+            self._known[value] = super().add(place, value, key)
         return replace(self._known[value], place=place)
 
 

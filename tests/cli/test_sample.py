@@ -48,7 +48,12 @@ def test_samples_of_a_version_conform_to_it(version):
     assert not [finding for verdict in outcomes for finding in verdict.findings if finding.severity != "info"]
 
 
-KEYED = [version for version in VERSIONS if "kafka-key" in json.dumps(version.resolved["envelope"])]
+KEYED = [
+    version
+    for version in VERSIONS
+    if version.meaning.envelope.key_place is not None and not version.meaning.envelope.key_place.json_texts
+]
+"""A key that names its columns itself, in whatever table, has no place for those of the tables that samples are of."""
 
 
 @pytest.mark.one_in(3)

@@ -21,6 +21,7 @@ from cdc_contracts.registry.authoring.drafting.op_codes import (
 )
 from cdc_contracts.registry.authoring.drafting.row_places import (
     SIDE,
+    TEXTS,
     RowPlaces,
     find_rows,
     hint_of,
@@ -174,6 +175,8 @@ def _null_row(members: Members, at: Parts, nulls: Sequence[SampleMessage]) -> Un
 
 
 def _images_hint(places: RowPlaces) -> str:
+    if any(rows.holds == TEXTS for rows in places.refused.values()):
+        return "Write a contract by hand, with `container: json-text` (docs/vocabulary.md)."
     if places.refused:
         return "An image is an object of columns with plain values, a list of one, or a list of rows. " + VOCABULARY
     return "Give messages with rows. " + VOCABULARY

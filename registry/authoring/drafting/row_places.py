@@ -36,6 +36,10 @@ SIDE: Final = 2
 _NAMES: Final = frozenset({"name", "column", "col", "field"})
 
 
+TEXTS: Final = "texts of objects"
+"""What members hold that are images as JSON texts."""
+
+
 @dataclass(frozen=True)
 class UnreadableRows:
     """What a member holds that looks like rows and cannot be read as rows, where, and the names of its plain values."""
@@ -194,7 +198,7 @@ def _rows_of(members: Members, parts: Parts, places: RowPlaces, *, is_wide: bool
                 plain = texts if len(texts) == len(rows) else frozenset()
                 places.refused[parts] = UnreadableRows("arrays of values", message.place, plain)
             elif isinstance(value, str) and hint_of(parts, own=True) == SIDE and _is_object(value):
-                places.refused[parts] = UnreadableRows("texts of objects", message.place)
+                places.refused[parts] = UnreadableRows(TEXTS, message.place)
             return None
         if isinstance(value, list) and rows and _are_cells(rows):
             places.refused[parts] = UnreadableRows("lists of objects, one for each column", message.place)

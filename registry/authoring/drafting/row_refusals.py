@@ -12,6 +12,7 @@ from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
 from cdc_contracts.registry.authoring.drafting.row_places import (
     BEFORE,
     SIDE,
+    TEXTS,
     RowPlaces,
     UnreadableRows,
     hint_of,
@@ -66,7 +67,7 @@ def _holding(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> Iter
 def _is_text_column(parts: Parts, rows: UnreadableRows, places: RowPlaces) -> bool:
     """Return whether a member that holds texts is a column of a row, as the name of this one says a side."""
     around = [image for image in places.images if image == parts[: len(image)] != parts]
-    return rows.holds == "texts of objects" and any(hint_of(image, own=True) == SIDE for image in around)
+    return rows.holds == TEXTS and any(hint_of(image, own=True) == SIDE for image in around)
 
 
 def hold_unreadable_rows(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:

@@ -97,7 +97,7 @@ def compare(left: Version, right: Version) -> ContractDifferences:
 
 def _facts(version: Version) -> _Facts:
     """Return all facts of a contract as texts by group and name."""
-    schema, meaning = version.schema, version.resolved
+    schema, meaning = version.written_schema, version.resolved
     result = {**meaning.get("applies", {}), **meaning}
     facts: _Facts = {
         "schema": dict(_schema_facts(schema)),
@@ -142,8 +142,8 @@ def _op_facts(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _image_facts(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for op, sides in meaning["images"].items():
-        if op == "container":
-            yield "container", sides
+        if op in ("container", "constants"):
+            yield op, sides
             continue
         if op == "absent":
             yield from describe_absent(sides)

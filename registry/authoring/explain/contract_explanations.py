@@ -97,7 +97,7 @@ class Explanation:
 def explain(version: Version) -> Explanation:
     """Return a contract in words. Raises ContractError if it is inconsistent."""
     canonical = version.subject == CANONICAL
-    meaning, schema = version.resolved, version.schema
+    meaning, schema = version.resolved, version.written_schema
     if not canonical:
         _ = version.meaning  # an unknown key or reading is reported before anything is printed
     cited = meaning.get("provenance", {}).get("errata", [])

@@ -125,7 +125,7 @@ def explain_message(
         tombstone = "a null value is a tombstone under every contract"
         return MessageExplanation(outcome=TOMBSTONE, declared=declared, choice=tombstone, values_shown=show_values)
     validations = open_validations(catalogue, reading_options)
-    candidates = weigh(value, validations)
+    candidates = weigh(value, validations, key)
     if validation is not None:
         validated = validation.validate(value, key)
     else:
@@ -136,7 +136,7 @@ def explain_message(
         choice = f"its messages without rows stand among those of {validation.subject}"
         hosted = (*validation.control_subjects, *validation.other_subjects)
         validation = next((one for one in hosted if one.subject == version.subject), validation)
-    message, fault = _open(value, validation, reading_options, show_values=show_values)
+    message, fault = _open(value, key, validation, reading_options, show_values=show_values)
     if verdict.outcome != UNREADABLE:
         fault = None
     elif fault is not None and not reading_options.reads_headers and frame_or_none(headers):
@@ -316,12 +316,17 @@ def _without_contract(value: bytes, reading_options: ReadingOptions) -> Verdict:
 
 
 def _open(
-    value: bytes, validation: ValidationContext | None, reading_options: ReadingOptions, *, show_values: bool
+    value: bytes,
+    key: bytes | None,
+    validation: ValidationContext | None,
+    reading_options: ReadingOptions,
+    *,
+    show_values: bool,
 ) -> tuple[dict[str, Any] | None, ParseFault | None]:
     """Return the message of a value, or where parsing it fails."""
     wire = validation.wire if validation is not None else JsonTransport(reading_options)
     try:
-        return wire.open(value), None
+        return wire.open(value, key), None
     except Unreadable as error:
         return None, find_fault(value, error, show_values=show_values)
 

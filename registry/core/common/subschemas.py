@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import copy
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
 
 DYNAMIC_REFERENCES: Final = ("$dynamicRef", "$recursiveRef")
 REFERENCES: Final = ("$ref", *DYNAMIC_REFERENCES)
@@ -74,3 +75,15 @@ def _inside(keyword: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield "", value
     elif keyword in BY_NAME and isinstance(value, dict):
         yield from ((join_pointer(name), one) for name, one in value.items())
+
+
+def without_kind(document: Mapping[str, Any], places: Iterable[str], kind: str) -> dict[str, Any]:
+    """Return a schema whose members at some places, as JSON Pointers into a message, take no value of a kind."""
+    result = copy.deepcopy(dict(document))
+    for at in places:
+        member: Any = result
+        for name in split_pointer(at):
+            member = member.get("properties", {}).get(name, {})
+        if isinstance(member.get("type"), list):
+            member["type"] = [one for one in member["type"] if one != kind]
+    return result

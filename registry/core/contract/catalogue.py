@@ -22,6 +22,7 @@ from cdc_contracts.registry.core.common.contract_references import (
 from cdc_contracts.registry.core.common.errors import ContractError, UsageError
 from cdc_contracts.registry.core.common.json_files import parse_json_file
 from cdc_contracts.registry.core.common.linear_patterns import refuse_endless_patterns
+from cdc_contracts.registry.core.common.subschemas import without_kind
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.core.contract.model import Meaning
@@ -89,11 +90,14 @@ class Version:
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the envelope: the shape that validation begins with, and that messages are written by.
 
+        Images that may be texts are objects here, as they are opened first.
         Raises ContractError if it holds a pattern that messages cannot be matched with in linear time.
         """
         refuse_endless_patterns(self.written_schema, where=str(self.file(ENVELOPE)))
         schema: dict[str, Any] = self.written_schema
-        return schema
+        if self.subject == CANONICAL or self.meaning.images.container != "json-text":
+            return schema
+        return without_kind(schema, self.meaning.images.pointers(), "string")
 
     @cached_property
     def avro_schema(self) -> Any:

@@ -99,6 +99,8 @@ class Columns(Document):
     """Where the numeric codes of types are."""
     schema_block: SchemaBlock | None = None
     """Where a schema block is."""
+    optional: bool = False
+    """Whether a row may lack columns that other rows of its table have, as fields of documents."""
 
     def needs_parameters(self, source_type: str) -> bool:
         """Return whether a type lacks the length that it always has in messages."""

@@ -11,13 +11,19 @@ from cdc_contracts.registry.core.contract.discriminator_model import Test
 from cdc_contracts.registry.core.contract.document_model import At, Document, Op, normalise_kind
 
 _KAFKA_KEY: Final = "kafka-key"
+_IN_KEYS: Final = ("not_columns", "json_texts")
+"""What is said of the members of a Kafka key."""
 
 
 class KeyPlace(NamedTuple):
-    """Where the object of the key columns is in a Kafka key, as a JSON Pointer, and its members that are no columns."""
+    """Where the object of the key columns is in a Kafka key, as a JSON Pointer, and its members that are no columns.
+
+    `json_texts` has its members that hold the value of a column as JSON text, each with the name of the column.
+    """
 
     at: str
     not_columns: tuple[str, ...] = ()
+    json_texts: tuple[tuple[str, str], ...] = ()
 
 
 class OpFlag(Document):
@@ -137,6 +143,11 @@ class Place(Document):
     """Where the number of messages of the transaction is, as a JSON Pointer."""
     not_columns: tuple[str, ...] = ()
     """The members of the object in the Kafka key that are no columns."""
+    json_texts: dict[str, str] = Field(default_factory=dict)
+    """The members of the object in the Kafka key that hold the value of a column as JSON text, and the column."""
+
+    def __hash__(self) -> int:
+        return hash((self.at, self.source))
 
     def is_of_source(self, kind: str) -> bool:
         """Return whether messages are documented from a kind of source database."""
@@ -154,10 +165,11 @@ class Place(Document):
             raise ValueError("needs `at` (a JSON Pointer) or `from`")
         if self.source == _KAFKA_KEY and self.at is None:
             raise ValueError('needs `at` beside `from: kafka-key`: "" if the whole key is the object of key columns')
-        if self.source == _KAFKA_KEY and self.model_fields_set - {"at", "source", "not_columns"}:
-            raise ValueError("takes only `at` and `not_columns` beside `from: kafka-key`")
-        if self.source != _KAFKA_KEY and self.not_columns:
-            raise ValueError("`not_columns` is for `from: kafka-key`")
+        if self.source == _KAFKA_KEY and self.model_fields_set - {"at", "source", *_IN_KEYS}:
+            raise ValueError("takes only `at`, `not_columns` and `json_texts` beside `from: kafka-key`")
+        for name in _IN_KEYS:
+            if self.source != _KAFKA_KEY and getattr(self, name):
+                raise ValueError(f"`{name}` is for `from: kafka-key`")
         return self
 
 
@@ -206,7 +218,7 @@ class Envelope(Document):
         place = self.primary_key
         if place is None or place.source != _KAFKA_KEY or place.at is None:
             return None
-        return KeyPlace(place.at, place.not_columns)
+        return KeyPlace(place.at, place.not_columns, tuple(place.json_texts.items()))
 
     @model_validator(mode="after")
     def _reads_key_columns_from_keys(self) -> Envelope:

@@ -16,6 +16,7 @@ from cdc_contracts.registry.core.values import Number
 KEYWORDS: Final = frozenset({
     "type", "properties", "required", "additionalProperties", "$schema", "$id", "title", "description", "examples",
     "items", "minItems", "maxItems", "enum", "const", "pattern", "minimum", "$defs", "$ref", "allOf", "if", "then",
+    "contentMediaType",
 })  # fmt: skip
 _INSIDE: Final = KEYWORDS - {"$schema", "$id"}
 """What a schema inside another may say: under a name of its own, references would start from it."""

@@ -24,6 +24,8 @@ class Side(Document):
     """Where the row is if it is not at `at`."""
     optional: bool = False
     """Whether the row may be missing."""
+    or_key: bool = False
+    """Whether the key columns of the Kafka key are the row where the message holds none."""
     not_columns: tuple[str, ...] = ()
     """Members of the image that are no columns."""
 
@@ -69,8 +71,11 @@ class AbsentValues(Document):
 class Images(Document):
     """How an image is written, and where each op has its rows."""
 
-    container: Literal["object", "list-of-one", "list-of-rows", "positional"]
+    container: Literal["object", "list-of-one", "list-of-rows", "positional", "json-text"]
     """How an image holds its rows."""
+    constants: str | None = None
+    """The member of an object in whose place NaN, Infinity and -Infinity may stand bare in an image that is a text;
+    without it such a text is no JSON."""
     absent: AbsentValues | None = None
     """Which values stand for a value that was not sent; without it null is NULL, and every text a value."""
     insert: Sides | None = None
@@ -90,12 +95,18 @@ class Images(Document):
 
     @property
     def hold_one_row(self) -> bool:
-        """Whether an image is an object of columns; positional ones become objects when they are read."""
-        return self.container in ("object", "positional")
+        """Whether an image is an object of columns; positional ones and texts become objects when they are read."""
+        return self.container in ("object", "positional", "json-text")
 
     def of(self, op: str) -> Sides | None:
         """Return the images of a canonical op, or None if the op has none."""
         return self._by_op.get(op)
+
+    @cached_property
+    def read_keys(self) -> bool:
+        """Whether the row of some op may be in the Kafka key alone."""
+        sides = [side for sides in self._by_op.values() if sides for side in (sides.before, sides.after) if side]
+        return any(side.or_key for side in sides)
 
     @cached_property
     def update_places(self) -> tuple[str, str] | None:

@@ -33,6 +33,7 @@ CONTAINERS: Final[Mapping[str, str]] = MappingProxyType(
         "list-of-one": "an image is a list of exactly one row",
         "list-of-rows": "an image is a list of rows; those of both images are paired in order",
         "positional": "an image is a list of values in the order of the fields; it is read as an object",
+        "json-text": "an image is a text that holds an object of columns as JSON",
     }
 )
 PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
@@ -113,6 +114,8 @@ def describe_side(side: Mapping[str, Any]) -> str:
         result += f", or in {_place(side['or'])} if there is none"
     if "completed_from" in side:
         result += f", completed from {_place(side['completed_from'])}"
+    if side.get("or_key"):
+        result += ", or the key columns of the Kafka key if there is none"
     if side.get("optional"):
         result += ", which may be missing"
     if side.get("not_columns"):
@@ -126,6 +129,8 @@ def describe_place(place: Mapping[str, Any]) -> str:
     notes = [READINGS[key].get(str(place[key]), str(place[key])) for key in READINGS if key in place]
     if place.get("not_columns"):
         notes.append(f"without {', '.join(place['not_columns'])}")
+    for member, column in place.get("json_texts", {}).items():
+        notes.append(f"{member} is the value of {column} as JSON text")
     if "absent_value" in place:
         notes.append(f"{place['absent_value']} means none")
     if "null_text" in place:

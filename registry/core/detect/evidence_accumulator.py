@@ -105,9 +105,9 @@ class EvidenceAccumulator:
         """The first messages that nothing takes, in order of offsets."""
         return [value for _, value in self._first_foreign]
 
-    def add(self, place: RecordPlace, value: bytes) -> None:
-        """Add one message."""
-        message_evidence = self.validators.add(place, value)
+    def add(self, place: RecordPlace, value: bytes, key: bytes | None = None) -> None:
+        """Add one message; its key need not be known."""
+        message_evidence = self.validators.add(place, value, key)
         self.messages += 1
         self.values += message_evidence.values if message_evidence.fits else len(value) // _BYTES_OF_VALUE
         senders = WeighedMessages(

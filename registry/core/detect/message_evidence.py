@@ -108,28 +108,32 @@ class CatalogueValidators:
         self._readings = _group_by_reading(self._json)
         self._binary = [validator for validators in by_wire.values() for validator in validators]
 
-    def _open_json(self, value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
-        """Return the message of a JSON value as each validator reads it.
+    def _open_json(self, value: bytes, key: bytes | None) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
+        """Return the message of a JSON value as each validator reads it, the images opened by those that claim it."""
+        return [(one, _open_images(one, message, value, key)) for one, message in self._read_json(value)]
+
+    def _read_json(self, value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
+        """Return the message of a JSON value as each validator reads it, images that are texts as texts.
 
         A framed record is read beside its schema block by those that read blocks, and without by the others, unless it
         is a row for one of the former: it cannot be of both. Its row stands apart for those that ask for that.
         """
         if frame_of(value) is None:
-            return [(one, message) for _, message in _open(self._json[:1], value) for one in self._json]
+            return [(one, message) for _, message in _read(self._json[:1], value) for one in self._json]
         found = []
         for readings in self._readings:
             for readers in readings:
-                found += [(one, message) for _, message in _open(readers[:1], value) for one in readers]
+                found += [(one, message) for _, message in _read(readers[:1], value) for one in readers]
             if any(one.claims(message) and one.validate(message).control is None for one, message in found):
                 break
         return found
 
-    def add(self, place: RecordPlace, value: bytes) -> MessageEvidence:
-        """Return the evidence of a value; a value that is not a message gives none."""
-        found = self._open_json(value)
+    def add(self, place: RecordPlace, value: bytes, key: bytes | None = None) -> MessageEvidence:
+        """Return the evidence of a value; a value that is not a message gives none. Its key need not be known."""
+        found = self._open_json(value, key)
         opened = bool(found)
         if not opened:
-            found = _open(self._binary, value)
+            found = _read(self._binary, value)
         fits: dict[Version, VersionVerdict] = {}
         refused: dict[Version, Refusal] = {}
         whole = True
@@ -161,7 +165,7 @@ class CatalogueValidators:
 
     def of_its_product(self, value: bytes, candidates: Iterable[Candidate]) -> list[Candidate]:
         """Return the candidates for a value, without those of subjects that it shows not to be of."""
-        found = self._open_json(value)
+        found = self._read_json(value)
         others = self._others(found[0][1]) if found else frozenset()
         return [one for one in candidates if one.version.subject not in others]
 
@@ -203,7 +207,7 @@ def _agree(one: Any, other: Any) -> bool:
     return all(mine == theirs or (name in _SAID_OR_NOT and None in (mine, theirs)) for name, mine, theirs in result)
 
 
-def _open(validators: Sequence[ReferenceValidator], value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
+def _read(validators: Sequence[ReferenceValidator], value: bytes) -> list[tuple[ReferenceValidator, dict[str, Any]]]:
     """Return the message of a value as each validator reads it; nothing if none can read it."""
     found = []
     for validator in validators:
@@ -212,3 +216,13 @@ def _open(validators: Sequence[ReferenceValidator], value: bytes) -> list[tuple[
         except Unreadable:
             continue
     return found
+
+
+def _open_images(
+    validator: ReferenceValidator, message: dict[str, Any], value: bytes, key: bytes | None
+) -> dict[str, Any]:
+    """Return a message with the images opened that a version has as texts, and the row that only its key holds."""
+    images = validator.wire.text_images
+    if images is None or not validator.claims(message):
+        return message
+    return validator.wire.open(value, images.any_key if key is None else key)

@@ -49,6 +49,7 @@ from cdc_contracts.registry.core.engine.group.envelope_parts import EnvelopePart
 from cdc_contracts.registry.core.engine.group.family_verdicts import VerdictsByFamily
 from cdc_contracts.registry.core.engine.group.group_decisions import GroupDecisions
 from cdc_contracts.registry.core.engine.group.group_splits import split_by_claim, split_by_reading
+from cdc_contracts.registry.core.engine.group.opened_batches import open_images
 from cdc_contracts.registry.core.engine.group.record_grouping import VerdictGroup, group_records
 from cdc_contracts.registry.core.engine.group.subject_claims import Claims, may_be_of
 from cdc_contracts.registry.core.engine.layouts.batch_tables import BatchTables
@@ -148,7 +149,9 @@ class FastValidator:
         if not len(numbers):
             return fits
         chosen = values if len(numbers) == len(values) else values.take(numbers)
-        record_group, alone, _, _ = self._examine(self._as_json(chosen), texts=False, claims=True)
+        images = self.validation.wire.text_images
+        opened = chosen if images is None else open_images(chosen, None, images)
+        record_group, alone, _, _ = self._examine(self._as_json(opened), texts=False, claims=True)
         for one in record_group:
             if one.cached_verdict.is_claimable(self.validation.may_claim):
                 fits[numbers[one.numbers]] = True

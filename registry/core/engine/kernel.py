@@ -23,7 +23,7 @@ from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
 from cdc_contracts.registry.core.engine.group.dialect_runs import runs_of
 from cdc_contracts.registry.core.engine.group.framed_batches import FramedBatches
 from cdc_contracts.registry.core.engine.group.null_batches import open_null_values
-from cdc_contracts.registry.core.engine.group.opened_batches import open_wrapped
+from cdc_contracts.registry.core.engine.group.opened_batches import open_images, open_wrapped
 from cdc_contracts.registry.core.engine.write.decoded_rows import DecodedRows
 from cdc_contracts.registry.core.engine.write.output_writers import decode_rows, write_control, write_quarantine
 from cdc_contracts.registry.core.engine.write.row_columns import observe_columns
@@ -202,7 +202,9 @@ class Kernel:
         """
         try:
             keys = batch.keys if self.validation.reads_keys else None
-            batch_result = self._validator.validate(batch.values, keys, texts=texts)
+            images = self.validation.wire.text_images
+            values = batch.values if images is None else open_images(batch.values, keys, images)
+            batch_result = self._validator.validate(values, keys, texts=texts)
             foreign_records = self._foreign_records(batch_result, batch)
         except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be validated
             if len(batch) > 1:

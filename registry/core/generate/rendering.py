@@ -98,8 +98,13 @@ class Renderer:
         place, table, row = self.meaning.envelope.primary_key, event.table, event.after or event.before
         if place is None or place.at is None or place.in_value is not None or table is None or row is None:
             return None
+        if place.json_texts and tuple(place.json_texts.values()) != table.primary_key:
+            return None  # the product names the key columns
         columns = self._columns_of(table)
-        key = "{" + ",".join(columns[name][row.get(name)] for name in table.primary_key) + "}"
+        members = [columns[name][row.get(name)] for name in table.primary_key]
+        for number, (member, name) in enumerate(place.json_texts.items()):
+            members[number] = f"{write_json(member)}:{write_json(members[number].removeprefix(f'{write_json(name)}:'))}"
+        key = "{" + ",".join(members) + "}"
         types = self.meaning.columns.types
         if place.at and types != "none" and types.reading == "connect-schema":
             written = {name: self._written_type(name, table.types[name]) for name in table.primary_key}

@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from typing import Any, Final
 
-from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
+from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message, parse_value
 from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.core.contract.envelope_model import KeyPlace, Place
@@ -46,13 +46,28 @@ def _group_of(value: Any, member: str | None) -> Any:
 def read_key_columns(key: bytes, place: KeyPlace) -> dict[str, Any] | None:
     """Return the members of the object at a place of a key, by the names of columns; None if there is no object.
 
-    The result is shared, and must not be changed.
+    There is none either where a member that should be the JSON text of a value is not, or is missing. The result is
+    shared, and must not be changed.
     """
     message = parse_key(key)
     found = ABSENT if message is None else follow(message, split_pointer(columns_at(message, place.at)))
     if not isinstance(found, dict):
         return None
-    return {name: value for name, value in found.items() if name not in place.not_columns}
+    columns = {name: value for name, value in found.items() if name not in place.not_columns}
+    for member, column in place.json_texts:
+        value = _parse_value(columns.pop(member, None))
+        if value is ABSENT:
+            return None
+        columns[column] = value
+    return columns
+
+
+def _parse_value(text: Any) -> Any:
+    """Return the value of a JSON text; ABSENT if it holds none."""
+    try:
+        return parse_value(text.encode()) if isinstance(text, str) else ABSENT
+    except Unreadable:
+        return ABSENT
 
 
 def parse_key(key: bytes) -> dict[str, Any] | None:

@@ -27,7 +27,6 @@ from cdc_contracts.registry.core.values import Number
 
 Row = dict[str, Any]
 
-
 _NO_IMAGES: Final = Sides()
 
 
@@ -210,6 +209,15 @@ class Reading:
         """Return what stands for values that were not sent in an image of this message, None if nothing does."""
         absent = self.meaning.images.absent
         return None if absent is None else stand_ins_of(absent, self.kind, pointer)
+
+    def columns_of_key(self, side: Side | None) -> tuple[str, ...]:
+        """Return the columns of the Kafka key where a side may take its row from it, else none."""
+        return () if side is None or not side.or_key or self.key_columns is None else tuple(self.key_columns)
+
+    def is_of_key(self, side: Side) -> bool:
+        """Return whether a side may take its row from the Kafka key, and the row has just the columns of the key."""
+        key = {*self.columns_of_key(side)}
+        return bool(key) and any(row.keys() == key for row in self.rows(side.at) or ())
 
     def _is_completed(self, pointer: str) -> bool:
         """Return whether an image is an object that the message's op completes from another that holds a row."""

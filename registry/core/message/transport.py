@@ -28,6 +28,7 @@ from cdc_contracts.registry.core.message.avro_binary import (
 )
 from cdc_contracts.registry.core.message.avro_images import NONE, NULL, image_readers, to_datum
 from cdc_contracts.registry.core.message.framed_values import FramedValues, frame_reading, framed_values
+from cdc_contracts.registry.core.message.text_images import JSON_TEXT, TextImages
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import EXPECTED_FRAMED
 
 EXPECTED_RECORD: Final = "one Avro record"
@@ -37,22 +38,30 @@ _BROKEN: Final = (IndexError, AvroRefused, UnicodeDecodeError, struct.error, Ove
 
 
 class JsonTransport:
-    """Values that are JSON texts, or records behind the id of their schema whose JSON `framed` writes."""
+    """Values that are JSON texts, or records behind the id of their schema whose JSON `framed` writes.
+
+    `text_images` opens images that are texts themselves, where a version has such.
+    """
 
     expected = EXPECTED
     transport = "json"
 
-    def __init__(self, reading_options: ReadingOptions, framed: FramedValues | None = None) -> None:
-        self._reading_options, self._framed = reading_options, framed
+    def __init__(
+        self, reading_options: ReadingOptions, framed: FramedValues | None = None, text_images: TextImages | None = None
+    ) -> None:
+        self._reading_options, self._framed, self.text_images = reading_options, framed, text_images
 
-    def text_of(self, value: bytes) -> bytes:
-        """Return the JSON text of a value. Raises Unreadable if its frame names no schema that fits it."""
-        if self._framed is None:
-            return value
-        try:
-            return self._framed.text_of(value)
-        except Unreadable as error:
-            raise Unreadable(error.cause, error.observed, EXPECTED_FRAMED) from error
+    def text_of(self, value: bytes, key: bytes | None = None) -> bytes:
+        """Return the JSON text of a value, with the row that only its key holds.
+
+        Raises Unreadable if its frame names no schema that fits it.
+        """
+        if self._framed is not None:
+            try:
+                value = self._framed.text_of(value)
+            except Unreadable as error:
+                raise Unreadable(error.cause, error.observed, EXPECTED_FRAMED) from error
+        return value if self.text_images is None else self.text_images.open(value, key)
 
     def parse(self, text: bytes) -> dict[str, Any]:
         """Return the message of a JSON text. Raises Unreadable where it holds none.
@@ -63,13 +72,17 @@ class JsonTransport:
         message = parse_message(text, max_bytes=options.max_bytes, strict=options.strict_json)
         return message if options.schemas is None else options.schemas.with_block(message)
 
-    def open(self, value: bytes) -> dict[str, Any]:
-        """Return the message of a value. Raises Unreadable where it holds none."""
-        return self.parse(self.text_of(value))
+    def open(self, value: bytes, key: bytes | None = None) -> dict[str, Any]:
+        """Return the message of a value, with the row that only its key holds. Raises Unreadable as `text_of`."""
+        return self.parse(self.text_of(value, key))
+
+    def read_sent(self, value: bytes) -> dict[str, Any]:
+        """Return the message of a value without a frame as it is sent, its images not opened. Raises as `parse`."""
+        return self.parse(value)
 
     def write(self, text: str) -> bytes:
         """Return the value that holds a JSON text."""
-        return text.encode()
+        return (text if self.text_images is None else self.text_images.close(text)).encode()
 
 
 class AvroTransport:
@@ -81,6 +94,7 @@ class AvroTransport:
 
     expected = EXPECTED_RECORD
     transport = "avro"
+    text_images = None
 
     def __init__(self, version: Version, reading_options: ReadingOptions) -> None:
         """Raise ContractError if a schema of the version cannot be read."""
@@ -135,9 +149,13 @@ class AvroTransport:
         """Return the message of such a text."""
         return Record(parse_message(text, max_bytes=len(text)))
 
-    def open(self, value: bytes) -> dict[str, Any]:
+    def open(self, value: bytes, _key: bytes | None = None) -> dict[str, Any]:
         """Return the message of a value. Raises Unreadable where it holds none."""
         return self.parse(self.text_of(value))
+
+    def read_sent(self, value: bytes) -> dict[str, Any]:
+        """Return the same: what is sent is a record."""
+        return self.open(value)
 
     def write(self, text: str) -> bytes:
         """Return the record of the newest schema that a JSON text of this wire says, without a frame.
@@ -170,7 +188,8 @@ def open_transport(version: Version, reading_options: ReadingOptions) -> Transpo
         return AvroTransport(version, reading_options)
     schemas = reading_options.schemas
     framed = None if schemas is None else framed_values(schemas, frame_reading(version.meaning))
-    return JsonTransport(reading_options, framed)
+    holds_texts = version.meaning.images.container == JSON_TEXT
+    return JsonTransport(reading_options, framed, TextImages(version.meaning, reading_options) if holds_texts else None)
 
 
 class RecordReader:

@@ -281,6 +281,8 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
             types = columns.types or {}
         elif side.completed_from is not None and source == side.at:
             continue  # has only the changed columns
+        elif reading.meaning.columns.optional and columns.table is None:
+            return None
         else:
             types = dict.fromkeys(reading.column_names(source), "")
         if _is_key_of_deleted_row(reading, types):

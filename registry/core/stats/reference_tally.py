@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.core.common.findings import Finding, rule_id
 from cdc_contracts.registry.core.common.json_messages import kind_of
+from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer
 from cdc_contracts.registry.core.contract.envelope_schemas import show_code
 from cdc_contracts.registry.core.message.envelope_times import TIME_UNIT
@@ -216,6 +217,8 @@ def sent_text(value: Any) -> str | None:
         return None
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, list | dict):
+        return write_json(value)
     return value.token if isinstance(value, Number) else str(value)
 
 

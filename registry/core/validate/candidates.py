@@ -77,12 +77,15 @@ class Candidate:
         return None if self.version.meaning.claim is None else "any product may write such messages: declare it"
 
 
-def weigh(value: bytes, validations: Sequence[ValidationContext]) -> list[Candidate]:
-    """Return the result of every version of some subjects for a value, in catalogue order."""
-    text = next(
-        (_open(value, validation) for validation in validations if isinstance(validation.wire, JsonTransport)), None
-    )
-    return [candidate for validation in validations for candidate in _weigh_subject(value, validation, text)]
+def weigh(value: bytes, validations: Sequence[ValidationContext], key: bytes | None = None) -> list[Candidate]:
+    """Return the result of every version of some subjects for a record, in catalogue order."""
+    shared = (_open(value, key, validation) for validation in validations if _reads_text(validation))
+    text = next(shared, None)
+    return [
+        candidate
+        for validation in validations
+        for candidate in _weigh_subject(text if _reads_text(validation) else _open(value, key, validation), validation)
+    ]
 
 
 def open_validations(
@@ -120,16 +123,20 @@ def read_alike(candidates: Sequence[Candidate]) -> bool:
     return all(one == result[0] for one in result)
 
 
-def _open(value: bytes, validation: ValidationContext) -> dict[str, Any] | None:
+def _reads_text(validation: ValidationContext) -> bool:
+    """Return whether a subject reads a message as its JSON text is: most do."""
+    return isinstance(validation.wire, JsonTransport) and validation.wire.text_images is None
+
+
+def _open(value: bytes, key: bytes | None, validation: ValidationContext) -> dict[str, Any] | None:
     try:
-        return validation.wire.open(value)
+        return validation.wire.open(value, key)
     except Unreadable:
         return None
 
 
-def _weigh_subject(value: bytes, validation: ValidationContext, text: dict[str, Any] | None) -> Iterator[Candidate]:
-    """Yield the result of each version; `text` is the message of the value read as JSON."""
-    message = text if isinstance(validation.wire, JsonTransport) else _open(value, validation)
+def _weigh_subject(message: dict[str, Any] | None, validation: ValidationContext) -> Iterator[Candidate]:
+    """Yield the result of each version for a message; None if its value cannot be read."""
     for validator in validation.validators:
         if message is None:
             yield Candidate(validator.version, (), None, 0.0)

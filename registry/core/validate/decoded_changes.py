@@ -36,6 +36,8 @@ def control_of(reading: Reading) -> Control:
 def _complete(reading: Reading, side: Side | None, image: Image | None, types: dict[str, str] | None) -> bool | None:
     if image is None or side is None:
         return None
+    if reading.is_of_key(side):
+        return False
     return reading.source(side) not in reading.partly_sent if types is None else types.keys() <= image.keys()
 
 

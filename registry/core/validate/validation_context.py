@@ -262,7 +262,7 @@ class ValidationContext:
         if value is None:
             return ValidatedMessage(Verdict(TOMBSTONE, None, ()))
         try:
-            message = self.wire.open(value)
+            message = self.wire.open(value, key)
         except Unreadable as error:
             return ValidatedMessage(self._unreadable(value, error))
         return self.validate_message(message, value, key)
@@ -327,7 +327,8 @@ class ValidationContext:
     def claimant(self, message: dict[str, Any], value: bytes) -> str | None:
         """Return the other subjects that claim a message: their discriminators hold, ours do not, and it fits them.
 
-        Each reads the value its own way: Avro subjects differ in what the last part of a time counts.
+        Each reads the value its own way: Avro subjects differ in what the last part of a time counts, and some subjects
+        have images that are texts.
         """
         if any(validator.claims(message) for validator in self.validators):
             return None
@@ -335,7 +336,11 @@ class ValidationContext:
         return join_claimants(
             validation.subject
             for validation in self.kin
-            if (validation.claims(message) if alike else validation.claims_value(value))
+            if (
+                validation.claims(message)
+                if alike and validation.wire.text_images is None
+                else validation.claims_value(value)
+            )
         )
 
     def claims(self, message: dict[str, Any]) -> bool:
@@ -350,9 +355,10 @@ class ValidationContext:
         return self.in_topic or meaning.claim is None
 
     def claims_value(self, value: bytes | None) -> bool:
-        """Return the same for a value that may not be a message."""
+        """Return the same for a value that may not be a message; its key is not known, and may hold its row."""
+        images = self.wire.text_images
         try:
-            return value is not None and self.claims(self.wire.open(value))
+            return value is not None and self.claims(self.wire.open(value, images.any_key if images else None))
         except Unreadable:
             return False
 

@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.common.rule_modules import DRIFT_NOTES, DRIFT_R
 from cdc_contracts.registry.core.contract import discriminator_model
 from cdc_contracts.registry.core.contract.column_model import MappingDocument
 from cdc_contracts.registry.core.contract.discriminator_model import Evidence
-from cdc_contracts.registry.core.contract.envelope_model import Place
+from cdc_contracts.registry.core.contract.envelope_model import KeyPlace, Place
 from cdc_contracts.registry.core.contract.image_model import Images
 from cdc_contracts.registry.core.contract.model import Meaning, Note, Rule
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule
@@ -116,7 +116,7 @@ def with_envelope(**places):
 def test_key_columns_come_from_the_kafka_key():
     place = {"from": "kafka-key", "at": "/payload", "not_columns": ["shard"]}
     envelope = Meaning.model_validate(with_envelope(primary_key=place)).envelope
-    assert (envelope.key_place, envelope.primary_key.in_value) == (("/payload", ("shard",)), None)
+    assert (envelope.key_place, envelope.primary_key.in_value) == (KeyPlace("/payload", ("shard",)), None)
     inside = Meaning.model_validate(with_envelope(primary_key={"at": "/keys", "as": "list"})).envelope
     assert (inside.key_place, inside.primary_key.in_value) == (None, "/keys")
 
@@ -127,7 +127,7 @@ def test_key_columns_come_from_the_kafka_key():
         ({"primary_key": {"from": "kafka-key"}}, "needs `at` beside `from: kafka-key`"),
         (
             {"primary_key": {"from": "kafka-key", "at": "", "as": "list"}},
-            "takes only `at` and `not_columns` beside `from: kafka-key`",
+            "takes only `at`, `not_columns` and `json_texts` beside `from: kafka-key`",
         ),
         ({"primary_key": {"at": "/keys", "not_columns": ["v"]}}, "`not_columns` is for `from: kafka-key`"),
         ({"position": {"from": "kafka-key", "at": "/id"}}, "only `primary_key` is read from it"),

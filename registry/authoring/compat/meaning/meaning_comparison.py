@@ -98,7 +98,7 @@ def _follows(difference: FactDifference, old: Version, new: Version) -> bool:
         return old.meaning.transport != new.meaning.transport
     if section == "ddl":
         return not all("ddl" in reachable_ops(version) for version in (old, new))
-    if section != "images" or rest[0] == "container":
+    if section != "images" or rest[0] in ("container", "constants"):
         return False
     return any(rest[0] not in reachable_ops(version) for version in (old, new))
 

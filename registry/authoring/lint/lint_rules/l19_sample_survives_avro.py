@@ -1,6 +1,8 @@
 from cdc_contracts.registry.authoring.lint.lint_rule import Faults, LintFault, lint_rule
 from cdc_contracts.registry.authoring.lint.lint_run import LintRun
 from cdc_contracts.registry.core.common.findings import ERROR
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.message.transport import open_transport
 
 
 @lint_rule(
@@ -15,7 +17,9 @@ def samples_survive_avro(run: LintRun) -> Faults:
 
     for version in run.versions:
         codec = run.codecs.get(version.reference)
-        for sample, message in run.messages[version.reference] if codec else ():
+        wire = open_transport(version, ReadingOptions()) if codec else None
+        for sample, _ in run.messages[version.reference] if wire is not None else ():
+            message = wire.read_sent(sample.value)  # type: ignore[union-attr]
             try:
                 if not same_message(codec.read(codec.write(message)), message):  # type: ignore[union-attr]
                     yield LintFault(sample.file, "the same message after Avro and back", "another")

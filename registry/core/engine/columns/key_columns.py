@@ -82,7 +82,7 @@ class KeyColumns:
         found = KeysOfBatch(np.zeros(len(decoded_batch), np.int64))
         stated = keys.is_valid().to_numpy(zero_copy_only=False)
         left = stated
-        for pointer in self._images.pointers:
+        for pointer in () if self._place.json_texts else self._images.pointers:
             rows = decoded_batch.rows.get(pointer)
             if rows is None or not rows.total:
                 continue

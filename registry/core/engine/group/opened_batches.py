@@ -8,7 +8,9 @@ import pyarrow as pa
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
+from cdc_contracts.registry.core.message.text_images import TextImages
 from cdc_contracts.registry.core.message.unwrapping import WRAPPINGS, unwrap
+from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage
 from cdc_contracts.registry.core.validate.verdicts import unreadable
@@ -27,6 +29,16 @@ def open_wrapped(batch: Batch, wrapping: str) -> tuple[Batch, *tuple[tuple[Batch
     place = batch.records.schema.get_field_index("value")
     opened = Batch(batch.records.set_column(place, "value", pa.array(values, pa.binary())))
     return part_unreadable(batch, opened, failures, WRAPPINGS[wrapping])
+
+
+def open_images(values: MessageValues, keys: pa.BinaryArray | None, images: TextImages) -> MessageValues:
+    """Return the messages of values with their images opened, those of rows that only keys hold among them.
+
+    Keys that are not known may hold any row.
+    """
+    pairs = zip(values, [images.any_key] * len(values) if keys is None else keys.to_pylist(), strict=True)
+    opened = [None if value is None else images.open(value, key) for value, key in pairs]
+    return MessageValues(pa.array(opened, pa.binary()))
 
 
 def part_unreadable(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.common.time_zones import Zone
 from cdc_contracts.registry.core.contract.envelope_model import Place
-from cdc_contracts.registry.core.engine.columns.row_images import SideTexts
+from cdc_contracts.registry.core.engine.columns.row_images import Mask, SideTexts
 from cdc_contracts.registry.core.engine.group.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.layouts.decoder_kinds import open_tokens
 from cdc_contracts.registry.core.message.envelope_times import (
@@ -42,18 +42,43 @@ def no_values(rows: int, type_: pa.DataType) -> Values:
     return nothing
 
 
-def are_complete(side: SideTexts | None, types: dict[str, str] | None, rows: int) -> Values:
-    """Return for each row whether its image holds every column that has a type; None if there is no image."""
+def are_complete(
+    side: SideTexts | None, types: dict[str, str] | None, rows: int, key_columns: Collection[str] = ()
+) -> Values:
+    """Return for each row whether its image holds every column that has a type; None if there is no image.
+
+    A row of just `key_columns` does not: it may be what a Kafka key says of a longer row.
+    """
     if side is None:
         return [None] * rows
-    if types is None:
-        return [True] * rows if side.left_out is None else (~side.left_out).tolist()
-    if not types.keys() <= set(side.names):
-        return [False] * rows
-    typed = [index for index, name in enumerate(side.names) if name in types]
-    complete = np.all(side.present[:, typed], axis=1)
+    complete = _hold_columns(side, types)
+    if key_columns:
+        more = ~_have_just(side, key_columns)
+        complete = more if complete is None else complete & more
+    if complete is None:
+        return [True] * rows
     listed: Values = pa.array(complete) if rows >= _MANY else complete.tolist()
     return listed
+
+
+def _hold_columns(side: SideTexts, types: dict[str, str] | None) -> Mask | None:
+    """Return the rows that hold every column that has a type, or every one that they name; None if all do."""
+    if types is None:
+        return None if side.left_out is None else ~side.left_out
+    if not types.keys() <= set(side.names):
+        return np.zeros(len(side.present), np.bool_)
+    typed = [index for index, name in enumerate(side.names) if name in types]
+    complete: Mask = np.all(side.present[:, typed], axis=1)
+    return complete
+
+
+def _have_just(side: SideTexts, columns: Collection[str]) -> Mask:
+    """Return the rows that have some columns and no other."""
+    named = np.array([name in columns for name in side.names], np.bool_)
+    if np.count_nonzero(named) < len(columns):
+        return np.zeros(len(side.present), np.bool_)
+    just: Mask = (side.present == named).all(axis=1)
+    return just
 
 
 def find_invalid(before: SideTexts | None, after: SideTexts | None, rows: int) -> tuple[Values, Values]:

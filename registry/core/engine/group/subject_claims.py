@@ -83,7 +83,7 @@ class Claims:
     def _refuses_kinds(self, validator: ReferenceValidator, message: dict[str, Any], common: CommonMembers) -> bool:
         """Return whether a version refuses the kind of a member that a message has in common with those like it."""
         if validator.version not in self._kinds:
-            self._kinds[validator.version] = declared_kinds(validator.version.schema)
+            self._kinds[validator.version] = declared_kinds(validator.version.written_schema)
         places = {
             at
             for at, kinds in self._kinds[validator.version].items()

@@ -81,7 +81,7 @@ class MessageValidator:
         value = self._validation.message_of(value, kafka_key)
         if value is not None and self._keys is not None:
             try:
-                message = self._validation.wire.open(value)
+                message = self._validation.wire.open(value, kafka_key)
             except Unreadable:
                 return self._validation.validate(value, kafka_key)
             validated = self._validate_known(message, kafka_key, decodes=decodes)

@@ -137,7 +137,7 @@ def _add_group_result(rows: ChangeRows, group_result: GroupResult) -> None:
     rows.before.add(before)
     rows.after.add(after)
     sent, record, nothing = sent_columns(sides), shown.records, no_values(total, pa.string())
-    rows.add_facts("before_complete", are_complete(before, types, total))
+    rows.add_facts("before_complete", are_complete(before, types, total, reading.columns_of_key(reading.images.before)))
     rows.add_facts("after_complete", are_complete(after, types, total))
     for name, facts in zip(("invalid", "invalid_values"), find_invalid(before, after, total), strict=True):
         rows.add_facts(name, facts)

@@ -22,7 +22,7 @@ from cdc_contracts.registry.core.schema.message_schemas.conditions import (
     op_holds_rows,
     op_is,
 )
-from cdc_contracts.registry.core.schema.message_schemas.image_placement import reachable_ops
+from cdc_contracts.registry.core.schema.message_schemas.image_placement import image_of, reachable_ops
 from cdc_contracts.registry.core.values import FORMS, JSON_KINDS, Context
 
 ARRAYS: Final = r"\[\]$"
@@ -122,8 +122,7 @@ def _every_image(meaning: Meaning, value: Clause) -> dict[str, Any]:
         excluded = non_column_members(meaning, pointer)
         row: dict[str, Any] = {"properties": dict.fromkeys(sorted(excluded), True)} if excluded else {}
         row["additionalProperties"] = value
-        image = row if meaning.images.hold_one_row else {"items": row}
-        clauses.append(within(pointer, image, required=False))
+        clauses.append(within(pointer, image_of(meaning, row), required=False))
     return all_of(clauses)
 
 

@@ -10,7 +10,8 @@ from cdc_contracts.registry.core.contract.document_model import CONTROL_OPS, DDL
 from cdc_contracts.registry.core.contract.image_model import Side, Sides
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.reading import non_column_members
-from cdc_contracts.registry.core.schema.message_schemas.clauses import all_of, any_of, negate, when, within
+from cdc_contracts.registry.core.message.text_images import JSON_TEXT
+from cdc_contracts.registry.core.schema.message_schemas.clauses import Clause, all_of, any_of, negate, when, within
 from cdc_contracts.registry.core.schema.message_schemas.conditions import op_is
 
 _DDL_FLAG: Final = "/isDdl"
@@ -50,8 +51,17 @@ def reachable_ops(meaning: Meaning) -> set[str]:
     return set(meaning.ops.values()) | {flag.means for flag in meaning.envelope.op.flags}
 
 
+def image_of(meaning: Meaning, row: Clause) -> Clause:
+    """Return what asks `row` of every row of an image; of one in a text only programs that read `contentSchema` can."""
+    if meaning.images.container == JSON_TEXT:
+        return {**row, "contentMediaType": "application/json", "contentSchema": row}
+    return row if meaning.images.hold_one_row else {"items": row}
+
+
 def no_row(meaning: Meaning, pointer: str) -> dict[str, Any]:
     """Return the schema of an image without a row."""
+    if meaning.images.container == JSON_TEXT:
+        return {"maxProperties": 0, "not": {"type": "string"}}
     if not meaning.images.hold_one_row:
         return {"maxItems": 0}
     excluded = non_column_members(meaning, pointer)
@@ -61,7 +71,7 @@ def no_row(meaning: Meaning, pointer: str) -> dict[str, Any]:
 def _place(meaning: Meaning, op: str) -> dict[str, Any]:
     sides = meaning.images.of(op) or Sides()
     named = [side for side in (sides.before, sides.after) if side is not None]
-    clauses = [_holds_row(meaning, side) for side in named if not side.optional]
+    clauses = [_holds_row(meaning, side) for side in named if not (side.optional or side.or_key)]
     if "changed-columns-sent" in meaning.rules:
         clauses += [_some_column(meaning, side) for side in named if side.completed_from is not None]
     clauses += [_not_twice(meaning, side) for side in named if side.either is not None]
@@ -90,7 +100,7 @@ def _holds_row(meaning: Meaning, side: Side) -> dict[str, Any]:
 def _some_column(meaning: Meaning, side: Side) -> dict[str, Any]:
     """Return what asks for a column in every row of changed columns, if there is one."""
     row = {"minProperties": 1}
-    return within(side.at, row if meaning.images.hold_one_row else {"items": row}, required=False)
+    return within(side.at, image_of(meaning, row), required=False)
 
 
 def _not_twice(meaning: Meaning, side: Side) -> dict[str, Any]:
@@ -100,6 +110,8 @@ def _not_twice(meaning: Meaning, side: Side) -> dict[str, Any]:
 
 def _row(meaning: Meaning, pointer: str) -> dict[str, Any]:
     """Return what an image that holds a row looks like."""
+    if meaning.images.container == JSON_TEXT:
+        return {"type": ["string", "object"], "minProperties": 1}
     if not meaning.images.hold_one_row:
         return {"type": "array", "minItems": 1}
     excluded = non_column_members(meaning, pointer)

@@ -52,7 +52,7 @@ def example_messages(version: Version) -> list[Any]:
             rendered = renderer.render(event)
         except UsageError:
             continue  # a type that the version cannot carry
-        message = plain_message(wire.open(rendered))
+        message = plain_message(wire.read_sent(rendered))
         if message not in messages:
             messages.append(message)
     return messages

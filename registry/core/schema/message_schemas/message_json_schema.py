@@ -36,6 +36,7 @@ from cdc_contracts.registry.core.schema.message_schemas.form_definitions import 
 )
 from cdc_contracts.registry.core.schema.message_schemas.image_placement import (
     ddl_flag,
+    image_of,
     no_row,
     placements,
     reachable_ops,
@@ -78,7 +79,7 @@ def message_schema(version: Version) -> dict[str, Any]:
 
     Raises ContractError if the version is broken.
     """
-    envelope = _open(version.schema)
+    envelope = _open(version.written_schema)
     head = {"$schema": envelope["$schema"], "$id": schema_id(version), "$comment": GENERATED}
     result = {"title": title_of(version), "description": describe(version, envelope.get("description", ""))}
     body = {key: value for key, value in envelope.items() if key not in {*head, *result, "allOf", "$defs"}}
@@ -252,7 +253,7 @@ def _columns_up_to(meaning: Meaning, pointer: str, count: int) -> dict[str, Any]
     if MEMBERS_RULE in meaning.rules:  # the types are those of the others too
         others = frozenset(name for name in others if not is_described(meaning, name))
     row = {"maxProperties": count + len(others)}
-    return within(pointer, row if meaning.images.hold_one_row else {"items": row}, required=False)
+    return within(pointer, image_of(meaning, row), required=False)
 
 
 def moments(meaning: Meaning) -> Iterator[dict[str, Any]]:

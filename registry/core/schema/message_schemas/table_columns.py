@@ -27,7 +27,7 @@ from cdc_contracts.registry.core.schema.message_schemas.form_definitions import 
     refer,
     type_columns,
 )
-from cdc_contracts.registry.core.schema.message_schemas.image_placement import no_row
+from cdc_contracts.registry.core.schema.message_schemas.image_placement import image_of, no_row
 from cdc_contracts.registry.core.values import FORMS, JSON_KINDS, Context, ValueForm
 from cdc_contracts.registry.core.values.civil_time import DAY, LAST_DAY
 from cdc_contracts.registry.core.values.day_times import MOST_MICROS, MOST_MILLIS, MOST_NANOS
@@ -152,7 +152,9 @@ def _define(version: Version, table: TableContract, one: TableMapping, name: str
     else:
         every = [version.catalogue.mapping(mapping) for mapping in version.mapping_names()]
         context = Context(None, one.mapping.keeps_invalid(form.name), one.mapping.invalid_literals(form.name))
-        result |= refer(one.mapping, form.name, every) | value_bounds(column.type, form, context)
+        known = form.name in one.mapping.forms  # the form of all other types has no definition
+        result |= refer(one.mapping, form.name, every) if known else form.schema_in(context)
+        result |= value_bounds(column.type, form, context)
     return result | ({"$comment": " ".join(comments)} if comments else {})
 
 
@@ -161,8 +163,7 @@ def _in_images(version: Version, values: Mapping[str, Clause]) -> dict[str, Any]
     for pointer in version.meaning.images.pointers():
         excluded = non_column_members(version.meaning, pointer)
         row = {"properties": {name: result for name, result in values.items() if name not in excluded}}
-        image = row if version.meaning.images.hold_one_row else {"items": row}
-        clauses.append(within(pointer, image, required=False))
+        clauses.append(within(pointer, image_of(version.meaning, row), required=False))
     return all_of(clauses)
 
 

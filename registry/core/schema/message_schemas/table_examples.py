@@ -42,7 +42,7 @@ def table_examples(
     messages: list[Any] = []
     for op, event in _first_events(table_in(version, table)).items():
         result = replace(event, before=_put(event.before, known), after=_put(event.after, known))
-        message = plain_message(wire.open(renderer.render(result))) if op in can else None
+        message = plain_message(wire.read_sent(renderer.render(result))) if op in can else None
         if message is not None and message not in messages:
             messages.append(message)
     return messages

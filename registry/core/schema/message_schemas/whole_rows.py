@@ -15,7 +15,7 @@ from cdc_contracts.registry.core.contract.column_model import ColumnTypes
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.reading import non_column_members
-from cdc_contracts.registry.core.schema.message_schemas.clauses import Clause, all_of, any_of, negate, when, within
+from cdc_contracts.registry.core.schema.message_schemas.clauses import all_of, any_of, negate, when, within
 from cdc_contracts.registry.core.schema.message_schemas.conditions import mapping_choices, op_is
 from cdc_contracts.registry.core.schema.message_schemas.form_definitions import (
     deciding_images,
@@ -24,6 +24,7 @@ from cdc_contracts.registry.core.schema.message_schemas.form_definitions import 
     no_more_types,
     some_type_is,
 )
+from cdc_contracts.registry.core.schema.message_schemas.image_placement import image_of
 from cdc_contracts.registry.core.values import FORMS
 
 MOST_COLUMNS: Final = 16
@@ -66,7 +67,7 @@ def told_forms(version: Version) -> Iterator[dict[str, Any]]:
                 ]
                 members = dict.fromkeys(sorted(non_column_members(version.meaning, pointer)), True)
                 row = {"type": "object", **negate(lacks | ({"properties": members} if members else {}))}
-                yield when(all_of(condition), within(pointer, _rows(version.meaning, row), required=False))
+                yield when(all_of(condition), within(pointer, image_of(version.meaning, row), required=False))
 
 
 def kept_rows(meaning: Meaning, counts: Iterable[int] = range(1, MOST_COLUMNS + 1)) -> Iterator[dict[str, Any]]:
@@ -80,7 +81,7 @@ def kept_rows(meaning: Meaning, counts: Iterable[int] = range(1, MOST_COLUMNS + 
             clauses = [
                 when(
                     _is_whole(meaning, types, side.at, count),
-                    within(side.completed_from, _rows(meaning, {"minProperties": count}), required=False),
+                    within(side.completed_from, image_of(meaning, {"minProperties": count}), required=False),
                 )
                 for count in counts
             ]
@@ -112,11 +113,7 @@ def _is_whole(meaning: Meaning, types: ColumnTypes, pointer: str, count: int) ->
     at = types.at if types.at is not None else pointer + join_pointer(types.in_image or "")
     row = {"type": "object", "minProperties": count + len(non_column_members(meaning, pointer))}
     least = {} if meaning.images.hold_one_row else {"type": "array", "minItems": 1}
-    return all_of([within(at, few), within(pointer, {**least, **_rows(meaning, row)})])
-
-
-def _rows(meaning: Meaning, row: Clause) -> Clause:
-    return row if meaning.images.hold_one_row else {"items": row}
+    return all_of([within(at, few), within(pointer, {**least, **image_of(meaning, row)})])
 
 
 def _name(pointer: str) -> str:

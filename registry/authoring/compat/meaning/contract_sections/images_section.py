@@ -29,7 +29,7 @@ IMAGE_PLACE: Final = CompatibilityRule(
 
 IMAGE_CONTAINER: Final = CompatibilityRule(
     id="C321", name="image-container", severity=BREAKING,
-    says="Images have another container: one object, a list of one row, a list of rows, or positional values.",
+    says="Images have another container: an object, a list of one row, a list of rows, values, or JSON text.",
     action=NEW_VERSION,
     good="container: list-of-rows in both", bad="container: list-of-one, then list-of-rows",
 )  # fmt: skip
@@ -42,10 +42,14 @@ SPLIT_UPDATE: Final = CompatibilityRule(
 )  # fmt: skip
 
 
+_WRITING: Final = ("container", "constants")
+"""What is said of how images are written."""
+
+
 def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
     """Yield the container, and the sides of each op."""
     for name, value in section.items():
-        if name == "container":
+        if name in _WRITING:
             yield (name,), ContractFact(value, value)
         elif name == "absent":
             yield (name,), ContractFact(value, "; ".join(f"{what}: {says}" for what, says in describe_absent(value)))
@@ -55,14 +59,14 @@ def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]
 
 def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
     """Return whether images are written otherwise, or are elsewhere."""
-    return IMAGE_CONTAINER if key[1] == "container" else IMAGE_PLACE
+    return IMAGE_CONTAINER if key[1] in _WRITING else IMAGE_PLACE
 
 
 def ask(difference: FactDifference, versions: Versions) -> Question:
     """Ask for messages of the op, with its images."""
     op, values = difference.key[1], values_of(difference)
     ops: tuple[str, ...] = (op,)
-    if op in ("container", "absent"):
+    if op in (*_WRITING, "absent"):
         ops, places = ROWS, [at for version in versions for at in version.meaning.images.pointers()]
     else:
         sides = [side for value in values for side in value.values()]

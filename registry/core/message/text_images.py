@@ -1,0 +1,141 @@
+"""Text images: rows that are JSON texts in their message, or that only the Kafka key names, put where rows are read.
+
+Other members keep their bytes: only what leads to an image is decoded, so that a message is not parsed twice.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from msgspec import Raw
+
+from cdc_contracts.registry.core.common.json_messages import (
+    Unreadable,
+    has_duplicates,
+    parse_message,
+    parse_value,
+    taking_constants,
+)
+from cdc_contracts.registry.core.common.json_structures import write_json
+from cdc_contracts.registry.core.common.pointers import follow, split_pointer
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.message.reading import Reading
+
+JSON_TEXT: Final = "json-text"
+"""The container of images that are texts."""
+
+_BLANK: Final = b" \t\r\n"
+_NULL: Final = b"null"
+
+Members = dict[str, Raw]
+_decode_members: Final = msgspec.json.Decoder(Members).decode
+_decode_text: Final = msgspec.json.Decoder(str).decode
+_BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Unreadable)
+
+
+class TextImages:
+    """Opens the images of the messages of a version."""
+
+    def __init__(self, meaning: Meaning, reading_options: ReadingOptions) -> None:
+        self._meaning, self._options = meaning, reading_options
+        self._places = [split_pointer(at) for at in meaning.images.pointers()]
+        constants = meaning.images.constants
+        self._decoder = None if constants is None else taking_constants(constants)
+
+    @property
+    def any_key(self) -> bytes | None:
+        """A key that names a row, for values whose keys are not known; None if no version reads keys."""
+        place = self._meaning.envelope.key_place
+        return None if place is None else write_json({member: "null" for member, _ in place.json_texts}).encode()
+
+    def open(self, value: bytes, key: bytes | None = None) -> bytes:
+        """Return a message with an object for each image that is the text of one, and for one that its key holds.
+
+        A value that is no message stays as it is, as does an image that holds anything else. The key is asked where no
+        image holds anything, so that opening a message again changes nothing.
+        """
+        if len(value) > self._options.max_bytes or (self._options.strict_json and has_duplicates(value)):
+            return value
+        try:
+            members = _read_members(value)
+            opened = [self._open_at(members, place) for place in self._places]
+            if key is not None and self._meaning.images.read_keys and opened.count(None) == len(opened):
+                return self._with_key(value, key)
+        except _BROKEN:
+            return value
+        return msgspec.json.encode(members) if any(opened) else value
+
+    def close(self, text: str) -> str:
+        """Return the text of a message with its images as texts, as they are sent."""
+        message = parse_message(text.encode())
+        for *above, last in self._places:
+            holder = follow(message, tuple(above))
+            if isinstance(holder, dict) and isinstance(holder.get(last), dict):
+                holder[last] = write_json(holder[last])
+        return write_json(message)
+
+    def _open_at(self, members: Members, place: tuple[str, ...]) -> bool | None:
+        """Put the object in the place of its text, and return whether there is one; None if nothing is there."""
+        name, *below = place
+        raw = bytes(members.get(name, _NULL))
+        if raw == _NULL:
+            return None
+        if below:
+            if not raw.startswith(b"{"):
+                return False
+            inner = _read_members(raw)
+            opened = self._open_at(inner, tuple(below))
+            if opened:
+                members[name] = Raw(msgspec.json.encode(inner))
+            return opened
+        row = self._open_text(_decode_text(raw)) if raw.startswith(b'"') else None
+        if row is not None:
+            members[name] = Raw(row)
+        return row is not None
+
+    def _open_text(self, text: str) -> bytes | None:
+        """Return the object that a text holds; None if it holds none."""
+        value = text.encode()
+        if self._options.strict_json and has_duplicates(value):
+            return None
+        try:
+            _decode_members(value)
+        except _BROKEN:
+            return self._read_constants(value)
+        return value
+
+    def _read_constants(self, value: bytes) -> bytes | None:
+        if not value.lstrip(_BLANK).startswith(b"{"):
+            return None  # also a constant, which would be read as an object
+        try:
+            row = None if self._decoder is None else parse_value(value, decoder=self._decoder)
+        except Unreadable:
+            return None
+        return write_json(row).encode() if isinstance(row, dict) else None
+
+    def _with_key(self, value: bytes, key: bytes) -> bytes:
+        """Return a message without a row with that of its key, where its op takes one."""
+        try:
+            message = parse_message(value)
+        except Unreadable:
+            return value
+        reading = Reading(self._meaning, message, self._options, key)
+        for side in reading.sides if reading.key_columns else ():
+            *above, last = split_pointer(side.at)
+            holder = follow(message, tuple(above))
+            if side.or_key and isinstance(holder, dict) and holder.get(last) is None:
+                holder[last] = reading.key_columns
+        return write_json(message).encode()
+
+
+def _read_members(text: bytes) -> Members:
+    """Return the members of an object. Raises one of `_BROKEN`: it is none.
+
+    Of two with one name the first is left out, but it has to be readable as well.
+    """
+    members = _decode_members(text)
+    if len(msgspec.json.encode(members)) < len(text):  # a name twice, or blanks
+        parse_message(text)
+    return members
