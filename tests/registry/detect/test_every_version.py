@@ -79,6 +79,8 @@ DECIDABLE = {
     # Each generated row names its release, but any product may write such rows.
     "debezium/flat@1": ("likely", "debezium/flat@1", ()),
     "debezium/flat@2": ("likely", "debezium/flat@2", ()),
+    "debezium/mongodb@1": ("certain", "debezium/mongodb@1", ()),
+    "debezium/mongodb-schema@1": ("certain", "debezium/mongodb-schema@1", ()),
     "debezium/flat-schema@1": ("certain", "debezium/flat-schema@1", ()),
     "debezium/flat-schema@2": ("certain", "debezium/flat-schema@2", ()),
     "oms/default@1": ("likely", "oms/default", ()),

@@ -95,7 +95,6 @@ def test_the_nearest_contract_is_named_where_one_is_near(name, nearest):
     ("name", "product"),
     [
         ("inlong-canal-json", "InLong canal"),
-        ("debezium-mongodb", "Debezium for MongoDB"),
         ("debezium-avro-console-output", "Debezium Avro console output"),
         ("debezium-cassandra", "Debezium for Cassandra or YugabyteDB"),
         ("flink-cdc-pipeline-debezium-json-with-schemas", "Flink CDC debezium-json with a schema block"),

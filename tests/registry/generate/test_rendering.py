@@ -265,6 +265,8 @@ CARRIED = {
     "debezium/json": (False, False, True, 1000, False, MARKS - {"rollback"}),
     "debezium/json-schema": (False, False, True, 1000, True, MARKS - {"rollback"}),
     "debezium/flat": (False, False, True, 1000, False, set()),
+    "debezium/mongodb": (False, False, True, 1000, False, set()),
+    "debezium/mongodb-schema": (False, False, True, 1000, False, set()),
     "debezium/flat-schema": (False, False, True, 1000, True, set()),
     "oms-community/canal": (False, False, False, 1000, True, {"ddl"}),
     "dts/canal": (False, True, True, 1000, True, {"ddl"}),
@@ -305,7 +307,7 @@ MICROS = {f"debezium/{name}@{number}": 1 for name in ("json", "json-schema") for
 NUMBERED_TRANSACTIONS = {"maxwell/json", "aws-dms/json"}
 """Subjects whose ids of transactions are numbers."""
 WITHOUT_KEY = {
-    "debezium/flat", "debezium/flat-schema", "debezium/json", "debezium/json-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
+    "debezium/flat", "debezium/flat-schema", "debezium/json", "debezium/json-schema", "debezium/mongodb", "debezium/mongodb-schema", "oms-community/shareplex", "oms-community/debezium", "oms/shareplex", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt", "dts/shareplex", "canal/flat@1", "maxwell/json@1",
     "flink-cdc/debezium-json", "aws-dms/json", "ticdc/debezium", "ticdc/debezium-payload", "ticdc/avro",
 }  # fmt: skip
@@ -325,13 +327,13 @@ DEBEZIUM = (
     "ticdc/avro",
 )
 """Subjects that have JSON as a type."""
-AS_SENT = ("aws-dms/json", "goldengate/json", "goldengate/json-row")
+AS_SENT = ("aws-dms/json", "goldengate/json", "goldengate/json-row", "debezium/mongodb", "debezium/mongodb-schema")
 """Subjects of whose values no document says how they are written."""
 FLINK = ("flink-cdc/canal-json", "flink-cdc/debezium-json")
 AS_TEXT = ("dts/canal", "drs/json", "drs/json-c")
 """Subjects that send every value as text; what a BIT looks like is not documented, and JSON is a type of theirs."""
 BITS = {
-    **dict.fromkeys(AS_TEXT, "opaque"), "dataworks/streamx": "integer", "dts/avro": "integer", "oms/avro": "integer",
+    **dict.fromkeys(AS_TEXT, "opaque"), "debezium/mongodb": "opaque", "debezium/mongodb-schema": "opaque", "dataworks/streamx": "integer", "dts/avro": "integer", "oms/avro": "integer",
     "dts/shareplex": "text", "aws-dms/json": "opaque", "goldengate/json": "opaque", "goldengate/json-row": "opaque", "flink-cdc/canal-json": "opaque", "flink-cdc/debezium-json": "opaque",
 }  # fmt: skip
 UNSIGNED = {
@@ -342,6 +344,8 @@ UNSIGNED = {
     "flink-cdc/debezium-json": "decimal",
     "debezium/json": "opaque",
     "debezium/flat": "opaque",
+    "debezium/mongodb": "opaque",
+    "debezium/mongodb-schema": "opaque",
     "debezium/json-schema": "decimal",
     "debezium/flat-schema": "decimal",
     "ticdc/debezium": "decimal",
@@ -372,6 +376,8 @@ FRACTIONS = {
         ["oms-community/debezium", "oms/debezium", "oms/debezium-flatten", "oms/debezium-smt"], (6, 3, 9, True)
     ),
     "debezium/flat": (None, None, 9, True),
+    "debezium/mongodb": (None, None, None, False),
+    "debezium/mongodb-schema": (None, None, None, False),
     "debezium/json": (None, None, 9, True),
     "debezium/json-schema": (6, 6, 9, True),
     "debezium/flat-schema": (6, 6, 9, True),

@@ -46,7 +46,8 @@ NO_TIMES = (
 WITHOUT_INVALID_VALUES = {
     "dataworks/streamx", "dts/shareplex", "oms-community/debezium", "oms/debezium", "oms/debezium-flatten",
     "oms/debezium-smt",
-    "debezium/flat", "debezium/flat-schema", "debezium/json", "debezium/json-schema",
+    "debezium/flat", "debezium/flat-schema", "debezium/json", "debezium/json-schema", "debezium/mongodb",
+    "debezium/mongodb-schema",
     "aws-dms/json", "flink-cdc/canal-json", "flink-cdc/debezium-json", "goldengate/json", "goldengate/json-row",
     "ticdc/avro", "ticdc/debezium", "ticdc/debezium-payload",
 }  # fmt: skip
