@@ -229,17 +229,33 @@ def unlike_columns(
     ]
 
 
+def coordinates_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(record[name] for name in COORDINATES)
+
+
+def places_in_order(rows: pa.Table) -> list[int]:
+    """Return the places of rows in order of their coordinates; those of one record stay in theirs."""
+    columns = [rows.column(name).to_pylist() for name in COORDINATES]
+    return sorted(range(len(rows)), key=lambda place: [column[place] for column in columns])
+
+
 def unlike_rows(
     validation: ValidationContext, written: Mapping[str, pa.Table], told: Mapping[str, list[ReferenceRow]]
 ) -> list[str]:
-    """Return the columns of outputs in which the rows written are not the rows told, each with the first row."""
+    """Return the columns of outputs in which the rows written are not the rows told, each with the first row.
+
+    Both are put in order of their coordinates, as a kernel does with a batch that several subjects have records in.
+    """
     found = []
+    told = {name: sorted(rows, key=lambda row: coordinates_of(row.record)) for name, rows in told.items()}
     for name, schema in OUTPUTS.items():
         if written[name].num_rows != len(told[name]):
             found.append(f"{validation.declared}: {name} has {written[name].num_rows} rows, not {len(told[name])}")
             continue
+        places = places_in_order(written[name])
         for column, expected in expected_columns(name, told[name]):
-            mine = written[name].column(column).to_pylist()
+            sent = written[name].column(column).to_pylist()
+            mine = [sent[place] for place in places]
             is_map = pa.types.is_map(schema.field(column).type)
             pairs = zip(mine, expected, strict=True)
             unlike = [place for place, pair in enumerate(pairs) if pair[0] != pair[1] and not (is_map and same(*pair))]
