@@ -40,3 +40,10 @@ def test_a_key_without_the_member_that_holds_the_id_names_no_row():
         assert (change.primary_key, change.before_complete) == (None, True), key
     for value in (ALONE.value, WHOLE.value):
         assert unlike_columns(validation, [value] * len(NAMELESS), keys=NAMELESS) == []
+
+
+def test_a_member_of_a_key_that_is_no_column_is_not_in_the_row():
+    key = b'{"id":"5","__dbz__physicalTableIdentifier":"depot.parcels"}'
+    (change,) = open_documents().validate(ALONE.value, key).changes
+    assert change.before == {"_id": "5"}
+    assert unlike_columns(open_documents(), [ALONE.value], keys=[key]) == []
