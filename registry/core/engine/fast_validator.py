@@ -87,9 +87,9 @@ class FastValidator:
         self._columns = ShapeColumns(validation, self._plan)
         self._sorter = None if self._plan is None else self._make_sorter(self._plan)
         self._envelopes = None if self._plan is None else EnvelopeReader(self._plan, self._claims, validation.catalogue)
-        self._keys = (
-            KeyColumns(self._plan.op_at, meanings) if self._plan is not None and validation.reads_keys else None
-        )
+        mapping = self._validators[-1].forms.mapping_for(None)
+        reads_keys = self._plan is not None and validation.reads_keys
+        self._keys = KeyColumns(self._plan.op_at, meanings, mapping) if self._plan and reads_keys else None
         wire = validation.wire
         self._avro = AvroReader(wire) if isinstance(wire, AvroTransport) else None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from document_messages import MESSAGES, open_documents, rows_of_kernel
 from output_rows import unlike_columns
@@ -20,6 +22,7 @@ def test_a_row_of_a_key_is_not_complete_beside_whole_ones_that_are(pairs, native
     assert unlike_columns(open_documents(), [pair.value for pair in pairs], keys=[pair.key for pair in pairs]) == []
 
 
+AGREES = "D09.kafka-key-agrees"
 NAMELESS = [
     b"{}",
     b'{"x":1}',
@@ -35,7 +38,7 @@ def test_a_key_without_the_member_that_holds_the_id_names_no_row():
     validation = open_documents()
     for key in NAMELESS:
         validated = validation.validate(ALONE.value, key)
-        assert [one.rule for one in validated.verdict.findings] == ["D09.image-present-for-op"], key
+        assert [one.rule for one in validated.verdict.findings] == ["D09.image-present-for-op", AGREES], key
         (change,) = validation.validate(WHOLE.value, key).changes
         assert (change.primary_key, change.before_complete) == (None, True), key
     for value in (ALONE.value, WHOLE.value):
@@ -47,3 +50,51 @@ def test_a_member_of_a_key_that_is_no_column_is_not_in_the_row():
     (change,) = open_documents().validate(ALONE.value, key).changes
     assert change.before == {"_id": "5"}
     assert unlike_columns(open_documents(), [ALONE.value], keys=[key]) == []
+
+
+IDS = {
+    '{"$numberLong": "5"}': ["5", '{"$numberLong":"5"}', '{"$numberInt":"5"}'],
+    '{"$date": 1762416030918}': ['{"$date":"2025-11-06T08:00:30.918Z"}', '{"$date": {"$numberLong": "1762416030918"}}'],
+    '{"$binary": "D4iNwA==","$type": "04"}': ['{"$binary":{"base64":"D4iNwA==","subType":"04"}}'],
+    '{"a": {"$numberLong": "1"}}': ['{"a":1}', '{ "a" : 1 }'],
+    '"5"': ['"5"'],
+    '[1,{"$numberInt": "2"}]': ["[1,2]"],
+    "null": ["null"],
+    "true": ["true"],
+    "NaN": ['{"$numberDouble":"NaN"}'],
+    "5.0": ["5.0", '{"$numberDouble":"5.0"}'],
+}
+"""Ids as a document has them, and as keys may write them."""
+
+
+def inserted(written):
+    """An insert of a document with an id that is written so."""
+    message = json.loads(MESSAGES["3.6.1 insert"].value)
+    message["after"] = f'{{"_id": {written},"code": "K"}}'
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def rules_of(value, key):
+    return [one.rule for one in open_documents().validate(value, key).verdict.findings]
+
+
+def test_a_key_has_the_id_of_its_document_in_whatever_notation():
+    values = [inserted(one) for one, keys in IDS.items() for _ in keys]
+    keys = [json.dumps({"id": one}).encode() for written in IDS.values() for one in written]
+    assert [rules_of(*pair) for pair in zip(values, keys, strict=True)] == [[]] * len(values)
+    assert unlike_columns(open_documents(), values * 3, keys=keys * 3) == []
+
+
+def test_a_key_with_another_id_than_its_document_is_warned_of_by_both_paths():
+    values, keys = [], []
+    for one in IDS:
+        for other, written in IDS.items():
+            if one != other and (one, other) not in ALIKE:
+                values.append(inserted(one))
+                keys.append(json.dumps({"id": written[0]}).encode())
+    assert [rules_of(*pair) for pair in zip(values, keys, strict=True)] == [[AGREES]] * len(values)
+    assert unlike_columns(open_documents(), values, keys=keys) == []
+
+
+ALIKE = [('{"$numberLong": "5"}', '"5"'), ('"5"', '{"$numberLong": "5"}')]
+"""Ids that differ in their type alone are one (a loss of the contract)."""

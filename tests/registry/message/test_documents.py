@@ -165,6 +165,13 @@ ROWS = {
 WITHOUT_A_ROW = ("1.9.7 update-from-the-oplog", "2.5.4 update-without-after", "3.6.1 update-without-after")
 IN_EVERY_ROW = {"database": "depot", "table": "parcels", "primary_key": ["_id"], "position": None, "changed": None}
 NO_ROW = ("D09.image-present-for-op", "error")
+
+
+def errors_of(validated):
+    """The rules that a message breaks; that its key is not that of its row is a warning."""
+    return [(one.rule, one.severity) for one in validated.verdict.findings if one.severity == "error"]
+
+
 START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -240,7 +247,7 @@ def test_beside_their_schema_an_update_without_its_document_and_a_key_without_a_
     pairs += [Pair(beside_blocks(Pair(DELETE)).value, key) for key in KEYS_WITHOUT_A_ROW.values()]
 
     for pair in pairs:
-        assert [(one.rule, one.severity) for one in validation.validate(*pair).verdict.findings] == [NO_ROW], pair
+        assert errors_of(validation.validate(*pair)) == [NO_ROW], pair
     assert [row["value"] for row in quarantine_of(validation, pairs)] == [pair.value for pair in pairs]
     assert unlike_columns(validation, [pair.value for pair in pairs], keys=[pair.key for pair in pairs]) == []
 
@@ -315,8 +322,7 @@ def test_a_delete_whose_key_names_no_row_is_quarantined(native, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
     validation, pairs = open_documents(), [Pair(DELETE, key) for key in KEYS_WITHOUT_A_ROW.values()]
     for name, key in KEYS_WITHOUT_A_ROW.items():
-        verdict = validation.validate(DELETE, key).verdict
-        assert [(one.rule, one.severity, one.path) for one in verdict.findings] == [(*NO_ROW, "/before")], name
+        assert errors_of(validation.validate(DELETE, key)) == [NO_ROW], name
         assert change_of_one(validation, Pair(DELETE, key)) == (), name
 
     written = quarantine_of(validation, pairs)

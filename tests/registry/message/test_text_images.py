@@ -186,7 +186,8 @@ def test_a_document_may_be_nested_as_deeply_as_any_message(depth, rules):
     value = inserted('{"_id": ' * depth + "1" + "}" * depth)
     validation = open_documents()
 
-    assert [one.rule for one in validation.validate(value, b'{"id":"1"}').verdict.findings] == rules
+    found = validation.validate(value, b'{"id":"1"}').verdict.findings
+    assert [one.rule for one in found if one.severity == "error"] == rules
     assert unlike_columns(validation, [value, INSERT], keys=[b'{"id":"1"}'] * 2) == []
 
 

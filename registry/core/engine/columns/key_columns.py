@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
 from cdc_contracts.registry.core.engine.columns.key_spellings import KeySpelling, find_spelling
 from cdc_contracts.registry.core.engine.columns.row_images import ColumnTable
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.columns.value_flags import Mask, ValueFlag
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import Coded, ParsedColumn
-from cdc_contracts.registry.core.message.primary_keys import are_alike, read_key_columns
+from cdc_contracts.registry.core.message.primary_keys import read_key_columns
+from cdc_contracts.registry.core.validate.key_values import has_value
 from cdc_contracts.registry.core.values import Number
 
 Numbers = NDArray[np.int64]
@@ -71,9 +73,9 @@ class KeysOfBatch:
 class KeyColumns:
     """Reads the keys of batches; keeps how they are written from batch to batch."""
 
-    def __init__(self, op_at: str, meanings: Sequence[Meaning]) -> None:
+    def __init__(self, op_at: str, meanings: Sequence[Meaning], mapping: ValueMapping) -> None:
         self._place = next(place for meaning in meanings if (place := meaning.envelope.key_place) is not None)
-        self._op_at = op_at
+        self._op_at, self._mapping = op_at, mapping
         self._images = _ComparedImages.of(meanings, op_at)
         self._spellings: OrderedDict[int, list[KeySpelling]] = OrderedDict()
 
@@ -82,7 +84,7 @@ class KeyColumns:
         found = KeysOfBatch(np.zeros(len(decoded_batch), np.int64))
         stated = keys.is_valid().to_numpy(zero_copy_only=False)
         left = stated
-        for pointer in () if self._place.json_texts else self._images.pointers:
+        for pointer in self._images.pointers:
             rows = decoded_batch.rows.get(pointer)
             if rows is None or not rows.total:
                 continue
@@ -120,11 +122,24 @@ class KeyColumns:
             del known[0]  # others have come
         for position in left.tolist():
             key = self._read_one(keys, position, found) or {}
-            for unlike in _unlike_columns(key, by_name, int(rows.start[position])):
+            for unlike in self._unlike_columns(key, by_name, int(rows.start[position])):
                 if unlike is None:
                     decoded_batch.unfit.add(position)
                 else:
                     found.add_differing(pointer, unlike, position)
+
+    def _unlike_columns(
+        self, key: Mapping[str, Any], columns: Mapping[str, ColumnValues], row: int
+    ) -> Iterator[str | None]:
+        """Yield the columns of a row that have another value than in a key, None for one whose value is not known."""
+        for name, value in key.items():
+            column = columns.get(name)
+            if column is None or (column.present is not None and not column.present[row]):
+                continue
+            if any(row in odd for odd in column.odd_rows.values()):
+                yield None
+            elif not has_value(_opened(column.tokens[row]), value, name, self._place, self._mapping):
+                yield name
 
     def _read_one(self, keys: pa.BinaryArray, position: int, found: KeysOfBatch) -> Mapping[str, Any] | None:
         key = read_key_columns(keys[position].as_py(), self._place)
@@ -144,7 +159,7 @@ class KeyColumns:
 
     def _learn(self, known: list[KeySpelling], left: Numbers, keys: pa.BinaryArray) -> bool:
         """Add how one of some keys is written to what is known, if it is not."""
-        for place in (0, len(left) // 2, -1):
+        for place in () if self._place.json_texts else (0, len(left) // 2, -1):
             spelling = find_spelling(keys[int(left[place])].as_py(), self._place.at)
             if spelling is not None and spelling not in known:
                 known.append(spelling)
@@ -197,18 +212,6 @@ class _ComparedImages:
         places, distinct = codes.distinct
         own = [pointer in self.by_code.get(code, self.pointers) if type(code) is str else True for code in distinct]
         return np.array(own, np.bool_)[places]
-
-
-def _unlike_columns(key: Mapping[str, Any], columns: Mapping[str, ColumnValues], row: int) -> Iterator[str | None]:
-    """Yield the columns of a row that have another value than in a key, None for one whose value is not known."""
-    for name, value in key.items():
-        column = columns.get(name)
-        if column is None or (column.present is not None and not column.present[row]):
-            continue
-        if any(row in odd for odd in column.odd_rows.values()):
-            yield None
-        elif not are_alike(value, _opened(column.tokens[row])):
-            yield name
 
 
 def _take(keys: pa.BinaryArray, positions: Numbers) -> pa.BinaryArray:

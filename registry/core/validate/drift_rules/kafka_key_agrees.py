@@ -2,9 +2,9 @@ from collections.abc import Iterator
 
 from cdc_contracts.registry.core.common.findings import WARNING
 from cdc_contracts.registry.core.contract.model import Meaning
-from cdc_contracts.registry.core.message.primary_keys import are_alike
 from cdc_contracts.registry.core.message.reading import Reading, column_path
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, no_edits
+from cdc_contracts.registry.core.validate.key_values import has_value
 from cdc_contracts.registry.core.validate.rule_inputs import Reads, kafka_keys
 from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView, complete_rows
 
@@ -23,7 +23,7 @@ def check(view: RuleView) -> Iterator[Breach]:
     source, rows = reading.source(side), complete_rows(reading, side) or []
     for name, value in reading.key_columns.items():
         held = [row[name] for row in rows if name in row]
-        if held and not any(are_alike(value, one) for one in held):
+        if held and not any(has_value(one, value, name, place, view.mapping) for one in held):
             yield Breach(column_path(reading, source, name), "the value in the Kafka key", "another value", WARNING)
 
 
