@@ -14,6 +14,7 @@ from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumn
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.messages.value_readings import ColumnReading
+from cdc_contracts.registry.core.engine.native.form_checks import check_values
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ARRAY,
     BOOLEANS,
@@ -60,6 +61,14 @@ def test_scanned_values_are_read_by_their_kind_whatever_others_are_in_the_column
     assert (flags.tolist() if flags is not None else [0] * len(cells)) == [
         flag_of(kind, text) for kind, _, text in cells
     ]
+
+
+@pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
+def test_a_text_without_escapes_needs_no_parser():
+    column = column_of(
+        [(TEXT, ""), (TEXT, "KX-4410"), (TEXT, "[1, 2]"), (ESCAPED, "\\n"), (TEXT, "{}")], decoder_kinds.WIDE
+    )
+    assert check_values([(column, USE)])[0][1].tolist() == [3]
 
 
 def token_of(kind, sent):

@@ -36,7 +36,8 @@ def open_images(values: MessageValues, keys: pa.BinaryArray | None, images: Text
 
     Keys that are not known may hold any row.
     """
-    pairs = zip(values, [images.any_key] * len(values) if keys is None else keys.to_pylist(), strict=True)
+    stated = [images.any_key] * len(values) if keys is None else keys.to_pylist()
+    pairs = zip(values.array.to_pylist(), stated, strict=True)
     opened = [None if value is None else images.open(value, key) for value, key in pairs]
     return MessageValues(pa.array(opened, pa.binary()))
 

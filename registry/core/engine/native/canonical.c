@@ -230,7 +230,6 @@ static uint8_t *put_canonical(uint8_t *to, const uint8_t *p, int64_t length, con
     case BIT_BASE64_LE: return put_unsigned(to, base64_number_le(p, base64_size(p, length, table), table));
     case DECIMAL_BASE64: return put_scaled(to, base64_wide(p, base64_size(p, length, table), table), check->scale);
     case DECIMAL_OBJECT: return put_decimal_object(to, p, length, table);
-    case EXTENDED_JSON: return put_stated(to, p, length, check);
     case BIT_HEX: return put_unsigned(to, hex_number(p, length));
     case ENUM_INDEX: return put_members(to, (uint64_t)1 << (number_of(p, length) - 1), check);
     case SET_MASK: return put_members(to, (uint64_t)number_of(p, length), check);
@@ -283,8 +282,10 @@ int64_t cdc_canonical(Buffer source, Buffer cell_buffer, const Check *check, Buf
             to = put_latin1(text + total, data + start_of(cells[i]), length, kind == ESCAPED);
         else if (flags[i] == NO_SCALE)
             to = put(text + total, data + start_of(cells[i]), length);
+        else if (kind == OBJECT && check->form == EXTENDED_JSON)
+            to = put_stated(text + total, data + start_of(cells[i]), length, check);
         else if (kind == TEXT || kind == INTEGER || kind == DECIMAL || kind == NUMBER ||
-                 (kind == OBJECT && (check->form == DECIMAL_OBJECT || check->form == EXTENDED_JSON)))
+                 (kind == OBJECT && check->form == DECIMAL_OBJECT))
             to = put_canonical(text + total, data + start_of(cells[i]), length, check, table);
         else if (check->form == BOOLEANS && (kind == TRUTH || kind == FALSEHOOD))
             to = put(text + total, data + start_of(cells[i]), length);

@@ -379,6 +379,8 @@ static inline int flag_of(const uint8_t *data, uint64_t cell, const Check *check
     if (!(check->kinds >> kind & 1)) return OK;
     switch (kind) {
     case TEXT: case INTEGER: case DECIMAL: case NUMBER:
+        if (check->form == EXTENDED_JSON)
+            return sure_if(kind == TEXT && check->literals == NULL && check->substitutes == NULL);
         if ((kind == NUMBER && !takes_long_numbers(check->form)) || (kind == TEXT && check->texts_open)) return OPEN;
         return judge_whole(data + start_of(cell), length_of(cell), check, table);
     case ESCAPED: return judge_escaped(data + start_of(cell), length_of(cell), check);

@@ -28,7 +28,7 @@
     FORM(BIT_HEX, BITS) \
     FORM(DECIMAL_BASE64, UNSCALED) /* two's complement of up to sixteen bytes, the most significant first */ \
     FORM(DECIMAL_OBJECT, NUMBERS)  /* the same beside its scale, as a connector writes the object */ \
-    FORM(EXTENDED_JSON, VALUES)    /* objects of one member that stand for an id, a number or an instant */ \
+    FORM(EXTENDED_JSON, VALUES)    /* objects of one member that stand for an id, a number or an instant; texts */ \
     FORM(DATE, TIMES) \
     FORM(TIME, TIMES)              /* HH:mm:ss with two digits of hours, and a fraction */ \
     FORM(SQL_DATETIME, TIMES) \
