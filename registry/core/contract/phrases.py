@@ -149,7 +149,8 @@ def describe_types(columns: Mapping[str, Any]) -> str:
     """Return in words where the source types of columns come from."""
     types = columns.get("types")
     if types == "none" or not isinstance(types, Mapping):
-        return "not in the message: taken from a table contract, else a value is read by its JSON type"
+        lacks = "; a row may lack columns that others have" if columns.get("optional") else ""
+        return f"not in the message: taken from a table contract, else a value is read by its JSON type{lacks}"
     if "in_image" in types:
         return f"in {types['in_image']} of each image"
     return (
