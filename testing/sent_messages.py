@@ -65,7 +65,7 @@ class MessageSender:
     @property
     def source(self) -> SourceTable:
         """The table whose rows are sent."""
-        return sampled_table(self.options[1])
+        return sampled_table(self.version, self.options[1])
 
     def stream(self, n: int, *, seed: int, drift: str | None = None, split_updates: bool = False) -> list[bytes]:
         """Return messages of a stream of changes.

@@ -48,12 +48,7 @@ def test_samples_of_a_version_conform_to_it(version):
     assert not [finding for verdict in outcomes for finding in verdict.findings if finding.severity != "info"]
 
 
-KEYED = [
-    version
-    for version in VERSIONS
-    if version.meaning.envelope.key_place is not None and not version.meaning.envelope.key_place.json_texts
-]
-"""A key that names its columns itself, in whatever table, has no place for those of the tables that samples are of."""
+KEYED = [version for version in VERSIONS if version.meaning.envelope.key_place is not None]
 
 
 @pytest.mark.one_in(3)
@@ -67,7 +62,8 @@ def test_a_capture_of_samples_has_the_keys_that_the_contract_reads(version, tmp_
     changes = [change for message in read for change in message.changes]
 
     assert [row["key"] is not None for row in rows] == [bool(message.changes) for message in read]
-    assert {tuple(change.primary_key) for change in changes} == {("id",)}
+    named = [name for _, name in version.meaning.envelope.key_place.json_texts] or ["id"]
+    assert {tuple(change.primary_key) for change in changes} == {tuple(named)}
     assert not [finding for message in read for finding in message.verdict.findings if finding.severity != "info"]
     if version.meaning.columns.types != "none" and version.meaning.columns.types.reading == "connect-schema":
         keys = [json.loads(row["key"]) for row in rows if row["key"] is not None]

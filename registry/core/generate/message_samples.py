@@ -82,17 +82,27 @@ def source_table(contract: TableContract) -> SourceTable:
     return SourceTable(name, contract.types, contract.primary_key, None, database, schema)
 
 
-def sampled_table(reading_options: ReadingOptions) -> SourceTable:
-    """Return the table whose rows are sent: the first of the table contracts, otherwise one of our own."""
+def sampled_table(version: Version, reading_options: ReadingOptions) -> SourceTable:
+    """Return the table whose rows are sent: the first of the table contracts, otherwise one of our own.
+
+    Its key has the name that the product gives to key columns, if it names them.
+    """
     found = reading_options.tables.first()
-    return source_table(found) if found is not None else ORDERS
+    if found is not None:
+        return source_table(found)
+    place = version.meaning.envelope.key_place
+    if place is None or not place.json_texts:
+        return ORDERS
+    named = dict(zip(ORDERS.primary_key, (column for _, column in place.json_texts), strict=True))
+    types = {named.get(name, name): source_type for name, source_type in ORDERS.types.items()}
+    return replace(ORDERS, types=types, primary_key=tuple(named.values()))
 
 
 def _events(
     version: Version, total: int, seed: int, reading_options: ReadingOptions, *, split_updates: bool
 ) -> Iterator[Event]:
     """Yield events whose op the version has; a table of the user's takes the place of our own."""
-    table = sampled_table(reading_options)
+    table = sampled_table(version, reading_options)
     can = capabilities_of(version, reading_options).ops
     halves = split_updates and {"update-before", "update-after"} <= can.keys()
     for attempt in count():
