@@ -5,6 +5,9 @@ Other members keep their bytes: only what leads to an image is decoded, so that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 import msgspec
@@ -60,7 +63,7 @@ class TextImages:
             return value
         try:
             members = _read_members(value)
-            opened = [self._open_at(members, place) for place in self._places]
+            opened = self._open_within(members, self._places)
             if key is not None and self._meaning.images.read_keys and opened.count(None) == len(opened):
                 return self._with_key(value, key)
         except _BROKEN:
@@ -76,24 +79,26 @@ class TextImages:
                 holder[last] = write_json(holder[last])
         return write_json(message)
 
-    def _open_at(self, members: Members, place: tuple[str, ...]) -> bool | None:
-        """Put the object in the place of its text, and return whether there is one; None if nothing is there."""
-        name, *below = place
-        raw = bytes(members.get(name, _NULL))
-        if raw == _NULL:
-            return None
-        if below:
-            if not raw.startswith(b"{"):
-                return False
-            inner = _read_members(raw)
-            opened = self._open_at(inner, tuple(below))
-            if opened:
-                members[name] = Raw(msgspec.json.encode(inner))
-            return opened
-        row = self._open_text(_decode_text(raw)) if raw.startswith(b'"') else None
-        if row is not None:
-            members[name] = Raw(row)
-        return row is not None
+    def _open_within(self, members: Members, places: Sequence[tuple[str, ...]]) -> list[bool | None]:
+        """Put objects in the places of their texts, and return whether there is one; None where nothing is."""
+        found: list[bool | None] = []
+        for name, those in groupby(places, itemgetter(0)):
+            below = [place[1:] for place in those]
+            raw = bytes(members.get(name, _NULL))
+            if raw == _NULL:
+                found += [None] * len(below)
+            elif not any(below):
+                row = self._open_text(_decode_text(raw)) if raw.startswith(b'"') else None
+                members[name] = members[name] if row is None else Raw(row)
+                found.append(row is not None)
+            elif raw.startswith(b"{"):
+                inner = _read_members(raw)
+                inside = self._open_within(inner, below)
+                members[name] = Raw(msgspec.json.encode(inner)) if any(inside) else members[name]
+                found += inside
+            else:
+                found.append(False)
+        return found
 
     def _open_text(self, text: str) -> bytes | None:
         """Return the object that a text holds; None if it holds none."""
