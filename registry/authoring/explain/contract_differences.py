@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL
 from cdc_contracts.registry.core.contract.column_model import invalid_literals, keeps_invalid
+from cdc_contracts.registry.core.contract.image_model import HOW_WRITTEN
 from cdc_contracts.registry.core.contract.phrases import (
     describe_absent,
     describe_evidence,
@@ -142,7 +143,7 @@ def _op_facts(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _image_facts(meaning: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for op, sides in meaning["images"].items():
-        if op in ("container", "constants"):
+        if op in HOW_WRITTEN:
             yield op, sides
             continue
         if op == "absent":

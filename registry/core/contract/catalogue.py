@@ -95,7 +95,7 @@ class Version:
         """
         refuse_endless_patterns(self.written_schema, where=str(self.file(ENVELOPE)))
         schema: dict[str, Any] = self.written_schema
-        if self.subject == CANONICAL or self.meaning.images.container != "json-text":
+        if self.subject == CANONICAL or not self.meaning.images.are_texts:
             return schema
         return without_kind(schema, self.meaning.images.pointers(), "string")
 

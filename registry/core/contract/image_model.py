@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS, At, Document
+
+HOW_WRITTEN: Final = ("container", "constants")
+"""What images of all ops have in common: how they are written."""
 
 
 class Side(Document):
@@ -94,9 +97,14 @@ class Images(Document):
     """The images of the second of two messages of an update."""
 
     @property
+    def are_texts(self) -> bool:
+        """Whether an image is a JSON text, which is opened before the message is read."""
+        return self.container == "json-text"
+
+    @property
     def hold_one_row(self) -> bool:
         """Whether an image is an object of columns; positional ones and texts become objects when they are read."""
-        return self.container in ("object", "positional", "json-text")
+        return self.container in ("object", "positional") or self.are_texts
 
     def of(self, op: str) -> Sides | None:
         """Return the images of a canonical op, or None if the op has none."""

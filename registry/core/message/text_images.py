@@ -26,9 +26,6 @@ from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.message.reading import Reading
 
-JSON_TEXT: Final = "json-text"
-"""The container of images that are texts."""
-
 _BLANK: Final = b" \t\r\n"
 _NULL: Final = b"null"
 

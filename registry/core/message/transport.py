@@ -28,7 +28,7 @@ from cdc_contracts.registry.core.message.avro_binary import (
 )
 from cdc_contracts.registry.core.message.avro_images import NONE, NULL, image_readers, to_datum
 from cdc_contracts.registry.core.message.framed_values import FramedValues, frame_reading, framed_values
-from cdc_contracts.registry.core.message.text_images import JSON_TEXT, TextImages
+from cdc_contracts.registry.core.message.text_images import TextImages
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import EXPECTED_FRAMED
 
 EXPECTED_RECORD: Final = "one Avro record"
@@ -188,8 +188,8 @@ def open_transport(version: Version, reading_options: ReadingOptions) -> Transpo
         return AvroTransport(version, reading_options)
     schemas = reading_options.schemas
     framed = None if schemas is None else framed_values(schemas, frame_reading(version.meaning))
-    holds_texts = version.meaning.images.container == JSON_TEXT
-    return JsonTransport(reading_options, framed, TextImages(version.meaning, reading_options) if holds_texts else None)
+    text_images = TextImages(version.meaning, reading_options) if version.meaning.images.are_texts else None
+    return JsonTransport(reading_options, framed, text_images)
 
 
 class RecordReader:

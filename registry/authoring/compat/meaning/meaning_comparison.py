@@ -26,6 +26,7 @@ from cdc_contracts.registry.authoring.compat.meaning.fact_places import place_of
 from cdc_contracts.registry.authoring.compat.meaning.mapping_differences import MappingPair, value_differences
 from cdc_contracts.registry.authoring.compat.meaning.meaning_proofs import Trial
 from cdc_contracts.registry.core.common.findings import ERROR
+from cdc_contracts.registry.core.contract.image_model import HOW_WRITTEN
 from cdc_contracts.registry.core.validate.drift_rule import drift_rules, no_edits
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _follows(difference: FactDifference, old: Version, new: Version) -> bool:
         return old.meaning.transport != new.meaning.transport
     if section == "ddl":
         return not all("ddl" in reachable_ops(version) for version in (old, new))
-    if section != "images" or rest[0] in ("container", "constants"):
+    if section != "images" or rest[0] in HOW_WRITTEN:
         return False
     return any(rest[0] not in reachable_ops(version) for version in (old, new))
 

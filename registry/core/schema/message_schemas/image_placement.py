@@ -10,7 +10,6 @@ from cdc_contracts.registry.core.contract.document_model import CONTROL_OPS, DDL
 from cdc_contracts.registry.core.contract.image_model import Side, Sides
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.reading import non_column_members
-from cdc_contracts.registry.core.message.text_images import JSON_TEXT
 from cdc_contracts.registry.core.schema.message_schemas.clauses import Clause, all_of, any_of, negate, when, within
 from cdc_contracts.registry.core.schema.message_schemas.conditions import op_is
 
@@ -53,14 +52,14 @@ def reachable_ops(meaning: Meaning) -> set[str]:
 
 def image_of(meaning: Meaning, row: Clause) -> Clause:
     """Return what asks `row` of every row of an image; of one in a text only programs that read `contentSchema` can."""
-    if meaning.images.container == JSON_TEXT:
+    if meaning.images.are_texts:
         return {**row, "contentMediaType": "application/json", "contentSchema": row}
     return row if meaning.images.hold_one_row else {"items": row}
 
 
 def no_row(meaning: Meaning, pointer: str) -> dict[str, Any]:
     """Return the schema of an image without a row."""
-    if meaning.images.container == JSON_TEXT:
+    if meaning.images.are_texts:
         return {"maxProperties": 0, "not": {"type": "string"}}
     if not meaning.images.hold_one_row:
         return {"maxItems": 0}
@@ -110,7 +109,7 @@ def _not_twice(meaning: Meaning, side: Side) -> dict[str, Any]:
 
 def _row(meaning: Meaning, pointer: str) -> dict[str, Any]:
     """Return what an image that holds a row looks like."""
-    if meaning.images.container == JSON_TEXT:
+    if meaning.images.are_texts:
         return {"type": ["string", "object"], "minProperties": 1}
     if not meaning.images.hold_one_row:
         return {"type": "array", "minItems": 1}

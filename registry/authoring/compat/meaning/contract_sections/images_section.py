@@ -17,6 +17,7 @@ from cdc_contracts.registry.authoring.compat.meaning.contract_section import (
     always,
     values_of,
 )
+from cdc_contracts.registry.core.contract.image_model import HOW_WRITTEN
 from cdc_contracts.registry.core.contract.phrases import describe_absent, describe_side
 
 IMAGE_PLACE: Final = CompatibilityRule(
@@ -42,14 +43,10 @@ SPLIT_UPDATE: Final = CompatibilityRule(
 )  # fmt: skip
 
 
-_WRITING: Final = ("container", "constants")
-"""What is said of how images are written."""
-
-
 def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
     """Yield the container, and the sides of each op."""
     for name, value in section.items():
-        if name in _WRITING:
+        if name in HOW_WRITTEN:
             yield (name,), ContractFact(value, value)
         elif name == "absent":
             yield (name,), ContractFact(value, "; ".join(f"{what}: {says}" for what, says in describe_absent(value)))
@@ -59,14 +56,14 @@ def list_facts(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]
 
 def rule_of(key: Key, old: ContractFact | None, new: ContractFact | None) -> CompatibilityRule:
     """Return whether images are written otherwise, or are elsewhere."""
-    return IMAGE_CONTAINER if key[1] in _WRITING else IMAGE_PLACE
+    return IMAGE_CONTAINER if key[1] in HOW_WRITTEN else IMAGE_PLACE
 
 
 def ask(difference: FactDifference, versions: Versions) -> Question:
     """Ask for messages of the op, with its images."""
     op, values = difference.key[1], values_of(difference)
     ops: tuple[str, ...] = (op,)
-    if op in (*_WRITING, "absent"):
+    if op in (*HOW_WRITTEN, "absent"):
         ops, places = ROWS, [at for version in versions for at in version.meaning.images.pointers()]
     else:
         sides = [side for value in values for side in value.values()]
