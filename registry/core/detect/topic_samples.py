@@ -110,7 +110,7 @@ def add_batches(
     options = accumulator.reading_options
     most_values = accumulator.values + _FREE_VALUES
     for batch in batches:
-        for topic, partition, offset, key, value, frame in _coordinates(batch, framed=options.schemas is not None):
+        for topic, partition, offset, value, frame, key in _coordinates(batch, framed=options.schemas is not None):
             if accumulator.messages == most:
                 return
             most_values += _VALUES_EACH
@@ -132,16 +132,15 @@ def add_batches(
 
 def _coordinates(
     batch: pa.RecordBatch | RecordsWithoutArrow, *, framed: bool
-) -> Iterator[tuple[str, int, int, bytes | None, Any, bytes | None]]:
-    """Yield topic, partition, offset, key and value of records, and the frame of their headers, None if unreadable."""
+) -> Iterator[tuple[str, int, int, Any, bytes | None, bytes | None]]:
+    """Yield topic, partition, offset and value of records, the frame of their headers, None if unreadable, and key."""
     if isinstance(batch, RecordsWithoutArrow):
         for offset, value in zip(batch.offsets, batch.values, strict=True):
-            yield batch.topic, batch.partition, offset, None, value, b""
+            yield batch.topic, batch.partition, offset, value, b"", None
         return
     from cdc_contracts.registry.core.records.framed_columns import header_frames  # only here: it imports Arrow
 
     frames = header_frames(batch, "value").frames if framed else None
     columns = [batch.column(name).to_pylist() for name in ("topic", "partition", "offset", "value")]
     keys = batch.column("key").to_pylist() if "key" in batch.schema.names else [None] * len(batch)
-    columns.insert(3, keys)
-    yield from zip(*columns, [b""] * len(batch) if frames is None else frames.to_pylist(), strict=True)
+    yield from zip(*columns, [b""] * len(batch) if frames is None else frames.to_pylist(), keys, strict=True)

@@ -88,8 +88,8 @@ class FastValidator:
         self._sorter = None if self._plan is None else self._make_sorter(self._plan)
         self._envelopes = None if self._plan is None else EnvelopeReader(self._plan, self._claims, validation.catalogue)
         mapping = self._validators[-1].forms.mapping_for(None)
-        reads_keys = self._plan is not None and validation.reads_keys
-        self._keys = KeyColumns(self._plan.op_at, meanings, mapping) if self._plan and reads_keys else None
+        keyed_plan = self._plan if validation.reads_keys else None
+        self._keys = None if keyed_plan is None else KeyColumns(keyed_plan.op_at, meanings, mapping)
         wire = validation.wire
         self._avro = AvroReader(wire) if isinstance(wire, AvroTransport) else None
 
@@ -149,8 +149,7 @@ class FastValidator:
         if not len(numbers):
             return fits
         chosen = values if len(numbers) == len(values) else values.take(numbers)
-        images = self.validation.wire.text_images
-        opened = chosen if images is None else open_images(chosen, None, images)
+        opened = open_images(chosen, None, self.validation.wire.text_images)
         record_group, alone, _, _ = self._examine(self._as_json(opened), texts=False, claims=True)
         for one in record_group:
             if one.cached_verdict.is_claimable(self.validation.may_claim):

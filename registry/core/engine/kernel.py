@@ -202,8 +202,7 @@ class Kernel:
         """
         try:
             keys = batch.keys if self.validation.reads_keys else None
-            images = self.validation.wire.text_images
-            values = batch.values if images is None else open_images(batch.values, keys, images)
+            values = open_images(batch.values, keys, self.validation.wire.text_images)
             batch_result = self._validator.validate(values, keys, texts=texts)
             foreign_records = self._foreign_records(batch_result, batch)
         except Exception as error:  # noqa: BLE001  whatever a message does, the rest has to be validated

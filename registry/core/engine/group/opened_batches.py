@@ -31,11 +31,14 @@ def open_wrapped(batch: Batch, wrapping: str) -> tuple[Batch, *tuple[tuple[Batch
     return part_unreadable(batch, opened, failures, WRAPPINGS[wrapping])
 
 
-def open_images(values: MessageValues, keys: pa.BinaryArray | None, images: TextImages) -> MessageValues:
+def open_images(values: MessageValues, keys: pa.BinaryArray | None, images: TextImages | None) -> MessageValues:
     """Return the messages of values with their images opened, those of rows that only keys hold among them.
 
-    Keys that are not known may hold any row.
+    Without `images`, the values of a version whose images are no texts, they stay as they are. Keys that are not known
+    may hold any row.
     """
+    if images is None:
+        return values
     stated = [images.any_key] * len(values) if keys is None else keys.to_pylist()
     pairs = zip(values.array.to_pylist(), stated, strict=True)
     opened = [None if value is None else images.open(value, key) for value, key in pairs]
