@@ -72,7 +72,8 @@ def open_transaction(broker: Broker, topic: str, values: Sequence[bytes]) -> Ite
 
 
 def _open_transactions(broker: Broker, topic: str) -> Producer:
-    producer = _open_producer(broker, **{"transactional.id": topic})
+    # A transaction ends with the tests that read it, before the broker aborts it, by default after a minute.
+    producer = _open_producer(broker, **{"transactional.id": topic, "transaction.timeout.ms": 900_000})
     producer.init_transactions(_SECONDS)
     return producer
 
