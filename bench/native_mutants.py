@@ -260,6 +260,8 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("if (count == scale) *to++ = '.';", ""),
         ("text[i] : text[i] | 0x20", "text[i] : text[i]"),
         ("MILLI, 3, check), *to++ = 'Z';", "MILLI, 3, check);"),
+        ("else if (check->form == EXTENDED_JSON && kind == ESCAPED)", "else if (0)", "the form writes the same text"),
+        ("check->form == EXTENDED_JSON && kind == ESCAPED", "check->form == EXTENDED_JSON"),
     ),
     "columns.c": (
         ("total == MOST_CODES", "total > MOST_CODES"),

@@ -14,7 +14,7 @@ from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumn
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
 from cdc_contracts.registry.core.engine.messages.value_readings import ColumnReading
-from cdc_contracts.registry.core.engine.native.form_checks import check_values
+from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ARRAY,
     BOOLEANS,
@@ -64,11 +64,12 @@ def test_scanned_values_are_read_by_their_kind_whatever_others_are_in_the_column
 
 
 @pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
-def test_a_text_without_escapes_needs_no_parser():
-    column = column_of(
-        [(TEXT, ""), (TEXT, "KX-4410"), (TEXT, "[1, 2]"), (ESCAPED, "\\n"), (TEXT, "{}")], decoder_kinds.WIDE
-    )
-    assert check_values([(column, USE)])[0][1].tolist() == [3]
+def test_a_text_needs_no_parser():
+    texts = {"": "", "KX-4410": "KX-4410", "[1, 2]": "[1, 2]", r"\n\u00e9\ud83d\udce6\"": '\né📦"', r"{\/}": "{/}"}
+    column = column_of([(ESCAPED if "\\" in sent else TEXT, sent) for sent in texts], decoder_kinds.WIDE)
+    assert check_values([(column, USE)])[0][1].tolist() == []
+    written, unwritten = write_values(column, USE, None)
+    assert (written.to_pylist(), unwritten.tolist()) == ([*texts.values()], [])
 
 
 def token_of(kind, sent):

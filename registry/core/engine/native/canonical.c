@@ -1,5 +1,6 @@
 /* Canonical texts of values that are surely of their form, straight from the bytes of their message. */
 #include "interface.h"
+#include "escapes.h"
 #include "forms.h"
 #include "latin1.h"
 
@@ -280,6 +281,8 @@ int64_t cdc_canonical(Buffer source, Buffer cell_buffer, const Check *check, Buf
         if (text_buffer.size - total < length + (check->form == LATIN1) * (length / 3) + MOST_ADDED) return TOO_SHORT;
         if (check->form == LATIN1 && (kind == TEXT || kind == ESCAPED))
             to = put_latin1(text + total, data + start_of(cells[i]), length, kind == ESCAPED);
+        else if (check->form == EXTENDED_JSON && kind == ESCAPED)
+            to = text + total + unescape(data + start_of(cells[i]), length, text + total);
         else if (flags[i] == NO_SCALE)
             to = put(text + total, data + start_of(cells[i]), length);
         else if (kind == OBJECT && check->form == EXTENDED_JSON)

@@ -357,6 +357,7 @@ static int judge_escaped(const uint8_t *p, int64_t length, const Check *check) {
     if (check->literals != NULL || check->substitutes != NULL) return OPEN;
     if (takes_all(check->form)) return OK;
     switch (check->form) {
+    case EXTENDED_JSON: return OK;
     case TEXT_NOTING_DAMAGE: return sure_if(!may_be_damaged(p, length));
     case LATIN1: return sure_if(is_latin1(p, length, 1));
     default: return OPEN;
