@@ -213,14 +213,14 @@ enum stated { OBJECT_ID = 1, WHOLE_NUMBER, DECIMAL_NUMBER, MILLISECONDS };
 
 /* Reads the text of such an object, or the digits of a number; returns 0 where an object is not written so. */
 static inline enum stated read_stated(const uint8_t *p, int64_t length, const uint8_t **text, int64_t *size) {
-    static const struct { const char *head; enum stated what; } known[] = {
-        {"{\"$oid\":", OBJECT_ID}, {"{\"$numberLong\":", WHOLE_NUMBER}, {"{\"$numberInt\":", WHOLE_NUMBER},
-        {"{\"$numberDecimal\":", DECIMAL_NUMBER}, {"{\"$date\":", MILLISECONDS},
+    static const struct { const char *head; int32_t size; enum stated what; } known[] = {
+        {"{\"$oid\":", 8, OBJECT_ID}, {"{\"$numberLong\":", 15, WHOLE_NUMBER}, {"{\"$numberInt\":", 14, WHOLE_NUMBER},
+        {"{\"$numberDecimal\":", 18, DECIMAL_NUMBER}, {"{\"$date\":", 9, MILLISECONDS},
     };
     const uint8_t *end = p + length - 1;
     for (int i = 0; i < (int)(sizeof known / sizeof *known); i++) {
-        int64_t head = (int64_t)strlen(known[i].head);
-        if (length < head + 2 || memcmp(p, known[i].head, (size_t)head) != 0) continue;
+        int32_t head = known[i].size;
+        if (length < head + 2 || !same_bytes(p, (const uint8_t *)known[i].head, head)) continue;
         p += head, p += *p == ' ';
         if (known[i].what != MILLISECONDS && (end - p < 2 || *p++ != '"' || *--end != '"')) return 0;
         *text = p, *size = end - p;
