@@ -239,12 +239,12 @@ def find_unsent(columns: Sequence[tuple[Sequence[Any], StandIns | None]]) -> Ite
 
     Scanned columns of few rows are looked through together.
     """
-    together: dict[StandIns, list[int]] = {}
+    together: dict[tuple[StandIns, Any], list[int]] = {}
     for place, (values, stand_ins) in enumerate(columns):
         if stand_ins is not None and isinstance(values, ScannedValues) and len(values) <= SHORT:
-            together.setdefault(stand_ins, []).append(place)
+            together.setdefault((stand_ins, values.joins_with), []).append(place)
     without = set[int]()
-    for stand_ins, places in together.items():
+    for (stand_ins, _), places in together.items():
         (first, *others), ends = [columns[place][0] for place in places], [len(columns[place][0]) for place in places]
         marks = first.join(others).may_mark(stand_ins.texts, nulls=stand_ins.nulls)  # type: ignore[attr-defined]
         held = np.searchsorted(np.cumsum(ends), np.flatnonzero(marks), side="right")

@@ -70,7 +70,7 @@ class EnvelopeReader:
     def _kind_of(self, decoded_batch: DecodedBatch) -> Any:
         """Return what decoded batches share whose envelopes are read together."""
         members = decoded_batch.members
-        kinds = tuple([(type(values), values.decoder) for values in members.values()])
+        kinds = tuple([values.joins_with for values in members.values()])
         return tuple(members), kinds, self._plan.plain_names_of(decoded_batch.shape)
 
     def _read(self, decoded_batch: DecodedBatch) -> EnvelopePart:

@@ -47,6 +47,11 @@ class ParsedColumn(Sequence[Any]):
         """Return some of the values."""
         return type(self)([self[place] for place in places.tolist()], self.decoder)
 
+    @property
+    def joins_with(self) -> tuple[Any, ...]:
+        """What columns share that can be joined."""
+        return type(self), self.decoder
+
     def join(self, others: Sequence[Self]) -> Self:
         """Return its values and those of others with its decoder, one after the other."""
         return type(self)([*chain(self.objects, *(one.objects for one in others))], self.decoder)

@@ -93,6 +93,11 @@ class ScannedColumn(ParsedColumn):
             return self.objects[place]
         return self._object(int(self.cells[place]))
 
+    @property
+    def joins_with(self) -> tuple[Any, ...]:
+        """What columns share that can be joined: their cells point into the same bytes."""
+        return type(self), self.decoder, self.source.buffer.address
+
     def join(self, others: Sequence[Self]) -> Self:
         """Return its values and those of others, which are in the same bytes, one after the other."""
         return type(self)(self.source, np.concatenate([self.cells, *(one.cells for one in others)]), self.decoder)

@@ -109,7 +109,7 @@ def find_layouts(columns: Sequence[WrittenColumn]) -> None:
     alike: dict[Any, list[tuple[WrittenColumn, ParsedValues]]] = {}
     for column in columns:
         if column.texts is not None:
-            alike.setdefault((type(column.texts), column.texts.decoder), []).append((column, column.texts))
+            alike.setdefault(column.texts.joins_with, []).append((column, column.texts))
     for (first, texts), *others in alike.values():
         layouts = _layouts_of_texts(texts.join([more for _, more in others]).as_texts)
         begin = 0
