@@ -36,6 +36,7 @@ LIBRARY = "libcdc_native.so"
 SOURCES = (
     "aborting.c",
     "scanner.c",
+    "text_images.c",
     "placing.c",
     "fingerprints.c",
     "plans.c",

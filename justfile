@@ -39,7 +39,8 @@ native-sanitized:
         tests/registry/engine/test_value_index.py tests/registry/engine/test_native_limits.py \
         tests/registry/engine/test_native_calendar.py tests/registry/engine/test_native_columns.py \
         tests/registry/engine/test_native_utf8.py tests/registry/engine/test_absent_members.py \
-        tests/registry/engine/test_byte_mutations.py tests/registry/engine/test_profiles.py
+        tests/registry/engine/test_byte_mutations.py tests/registry/engine/test_profiles.py \
+        tests/registry/engine/test_text_image_values.py
 
 # Change messages of every version by chance, and run them through the native part under sanitizers
 native-fuzz MESSAGES="2000000":

@@ -46,7 +46,7 @@ TESTS: Final = tuple(
         "test_native_limits", "test_native_utf8", "test_native_calendar", "test_native_columns", "test_native_library",
         "test_native_bytes", "test_native_numbers", "test_native_typed_columns", "test_placed_images",
         "test_native_row_digests", "test_structures_of_columns", "test_native_avro", "test_value_index",
-        "test_native_agreement", "test_byte_mutations", "test_native_sanitized",
+        "test_text_image_values", "test_native_agreement", "test_byte_mutations", "test_native_sanitized",
     )
 )  # fmt: skip
 _FIRST: Final = {
@@ -54,6 +54,7 @@ _FIRST: Final = {
     "escapes": "columns", "lists": "columns", "images": "placed_images",
     "typed_columns": "typed_columns", "placing": "value_index", "avro": "avro", "avro_reader": "avro",
     "avro_values": "avro", "avro_texts": "avro", "buffers": "library", "latin1": "bytes", "text_bytes": "utf8",
+    "text_images": "image_values", "json_texts": "image_values",
 }  # fmt: skip
 """The test that is the first to notice a change of a source; of the others it is that of the limits."""
 SECONDS: Final = 400
@@ -121,6 +122,43 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         (" || !same_bytes(scan->p, scan->plan->names + node->b, node->c)", ""),
         ("if (node->f && place <= before) return 0;", ""),
         ("!HOLDS(scan->row_cells[image], uint64_t, cells)", "0"),
+        (" && scan->p == scan->end;", ";"),
+        (" || *row != '{') return 0;", ") return 0;"),
+        ("node->c || *scan->p != '\"' || ", "*scan->p != '\"' || "),
+        ("(scan.text == NULL || has_rows(&scan))", "1"),
+        ("IS_GIVEN(texts) && !HOLDS(texts, uint8_t, bytes_of(offset_buffer, number_buffer))", "0"),
+        ("total += offsets[numbers[i] + 1] - offsets[numbers[i]];", "total = offsets[numbers[i] + 1];"),
+    ),
+    "text_images.c": (
+        ("place->holder != holder || ", ""),
+        ("memcmp(opening->names + place->name, name, (size_t)length) == 0", "1"),
+        (", opening->members[holder] = number + 1;", ", *opening->members += number >= *opening->members;"),
+        ("number == MOST_MEMBERS || ", "number > MOST_MEMBERS || "),
+        ("kind != TEXT || ", ""),
+        (" || close[1] != ':'", ""),
+        ("seen[i].length == own.length && same_bytes(seen[i].name, p, own.length)", "0"),
+        ("opening->is_held |= place != NO_PLACE && *p != 'n';", ""),
+        (", opening->is_held = 1;", ";"),
+        (" && skip_nested(text, opening->to) == opening->to", ""),
+        ("*text == '{' && ", ""),
+        ("opening.p == end && ", ""),
+        ("end - start <= most_bytes", "end - start < most_bytes"),
+        ("(opening.is_held || !IS_GIVEN(keyed) || !keyed.at[i])", "1"),
+        ("opening.to = out.at + ends[i], ", ""),
+        ("!IS_GIVEN(valid) || valid.at[i]) {", "1) {"),
+        ("if (!HOLDS(out, uint8_t, bytes_of(offsets, valid, count))) return TOO_SHORT;", ""),
+        ("place->name > names.size - place->length", "place->name > names.size"),
+        ("place->holder < 0 || place->holds >= MOST_HOLDERS", "place->holder < 0"),
+        ("place->holds <= place->holder :", "place->holds < place->holder :"),
+        ("if (offsets[i] > offsets[i + 1]) return 0;", ""),
+        ("offsets[0] < 0 || ", ""),
+    ),
+    "json_texts.h": (
+        ("(p[1] == '\"' || p[1] == '\\\\')", "1"),
+        ("p == end) return NULL;", "0) return NULL;"),
+        ("to += unescape(p, after - p, to), p = after;", "p = after;"),
+        ("p += first_of(found), to += first_of(found);", "p += first_of(found), to += 8;"),
+        ("if (*p >= 0x80) {", "if (0) {"),
     ),
     "tokens.h": (
         ("depth == MOST_DEPTH", "depth > MOST_DEPTH"),

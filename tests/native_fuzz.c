@@ -17,7 +17,9 @@ Plan *cdc_make_plan(Buffer nodes, Buffer members, Buffer names, int32_t images, 
 void cdc_free_plan(Plan *plan);
 int64_t cdc_scan(Plan *plan, Buffer source, Buffer offsets, Buffer numbers, int64_t most_bytes, int64_t patience,
                  Buffer cells, int64_t row_capacity, Buffer row_cells, Buffer columns, Buffer states, Buffer rows,
-                 Buffer taken, Buffer left, const AvroProgram *program, ValueIndex *index, Buffer row_names);
+                 Buffer taken, Buffer left, const AvroProgram *program, ValueIndex *index, Buffer row_names, Buffer texts);
+int64_t cdc_open_texts(Buffer source, Buffer offsets, Buffer valid, Buffer keyed, Buffer places, Buffer names, int64_t most_bytes,
+                       Buffer out, Buffer out_offsets, Buffer left);
 int64_t cdc_is_avro_program(const AvroProgram *program);
 int64_t cdc_read_avro(const AvroProgram *program, Buffer source, Buffer offsets, Buffer valid, int64_t first,
                       int64_t most_bytes, int32_t framed, Buffer order, Buffer roots, Buffer frames, Buffer out,
@@ -313,6 +315,24 @@ static void look_at_messages(Buffer source, Buffer offsets, Buffer numbers) {
     release(mark);
 }
 
+static void open_messages(Buffer source, Buffer offsets) {
+    static const char names[] = "payloadbeforeafter";
+    static const int32_t places[] = {0, 7, 0, 1, 7, 6, 1, -1, 13, 5, 1, -1, 7, 6, 0, -1, 13, 5, 0, -1};
+    int mark = holding;
+    int64_t count = COUNT_OF(offsets, int32_t) - 1;
+    Buffer place = room(sizeof places, 1), name = room(sizeof names - 1, 1), keyed = zeros(count, 1), left = ROOM(int64_t, count);
+    Buffer out = room(source.size, 1), ends = ROOM(int32_t, count + 1);
+    memcpy(place.at, places, sizeof places), memcpy(name.at, names, sizeof names - 1);
+    for (int64_t i = 0; i < count; i++) keyed.at[i] = (uint8_t)draw(2);
+    int64_t refused = cdc_open_texts(source, offsets, nothing, draw(2) ? keyed : nothing, place, name, 1 << 20, out, ends, left);
+    if (refused < 0 || refused > count) fail("messages are not opened");
+    for (int64_t i = 0, next = 0; i < count; i++) {
+        if (next < refused && ITEMS(left, int64_t)[next] == i) next++;
+        else if (!is_utf8(out.at + ITEMS(ends, int32_t)[i], out.at + ITEMS(ends, int32_t)[i + 1])) fail("what is opened is no UTF-8");
+    }
+    release(mark);
+}
+
 /* One batch */
 
 static void scan_batch(const Group *group, Buffer source, Buffer offsets, ValueIndex *index) {
@@ -324,6 +344,7 @@ static void scan_batch(const Group *group, Buffer source, Buffer offsets, ValueI
         Buffer columns = {(uint8_t *)plan->columns, plan->images * 4};
         Buffer row_cells = ROOM(Buffer, plan->images), row_names = ROOM(Buffer, plan->images);
         for (int64_t i = 0; i < count; i++) ITEMS(numbers, int64_t)[i] = i;
+        Buffer texts = index == NULL && draw(2) ? room(source.size, 1) : nothing;
         look_at_messages(source, offsets, numbers);
         int64_t found = -1, capacity = (int64_t)draw((uint64_t)count + 2);
         for (; found == -1; capacity = 2 * capacity + 1) {
@@ -333,7 +354,7 @@ static void scan_batch(const Group *group, Buffer source, Buffer offsets, ValueI
                 ITEMS(row_names, Buffer)[image] = room(plan->columns[image] * capacity, 1);
             }
             found = cdc_scan(plan->plan, source, offsets, numbers, 1 << 20, 1 << 20, cells, capacity, row_cells, columns, states,
-                             rows, taken, left, index ? &group->program : NULL, index, row_names);
+                             rows, taken, left, index ? &group->program : NULL, index, row_names, texts);
             if (found != -1) break;
             release(again);
         }
@@ -348,7 +369,7 @@ static void scan_batch(const Group *group, Buffer source, Buffer offsets, ValueI
             for (int32_t one = 0; one < plan->columns[image] && total; one++) {
                 Buffer own = ITEMS(row_cells, Buffer)[image], names = ITEMS(row_names, Buffer)[image];
                 Buffer column = {own.at + 8 * one * capacity, total * 8}, named = {names.at + one * capacity, total};
-                if (draw(3) == 0) look_at_column(source, column, index ? named : nothing);
+                if (draw(3) == 0) look_at_column(IS_GIVEN(texts) ? texts : source, column, index ? named : nothing);
             }
         }
         release(mark);
@@ -406,7 +427,7 @@ static int64_t run_batch(const Group *group) {
     for (int64_t i = 0; i < count; i++)
         memcpy(source.at + ITEMS(offsets, int32_t)[i], ITEMS(pieces, Buffer)[i].at, (size_t)ITEMS(pieces, Buffer)[i].size);
     if (group->is_avro) read_batch(group, source, offsets);
-    else scan_batch(group, source, offsets, NULL);
+    else open_messages(source, offsets), scan_batch(group, source, offsets, NULL);
     release(0);
     return count;
 }

@@ -114,6 +114,7 @@ class Scanned:
     row_cells: list[NDArray[np.uint64]]
     states: NDArray[np.int32]
     rows: list[int]
+    texts: NDArray[np.uint8]
     intact: bool
 
     def cells_of(self, slot: str) -> list[int]:
@@ -133,10 +134,12 @@ def scan(
     numbers: Sequence[int] | None = None,
     lacking: int = 0,
     row_lacking: int = 0,
+    text_lacking: int | None = None,
 ) -> Scanned:
     """Scan messages, or those of some numbers, that lie one after the other, at the beginning of `memory` if given.
 
-    The library is told of so many bytes less, and of so many cells of rows less, than there are.
+    The library is told of so many bytes less, and of so many cells of rows less, than there are. Rows are texts if it is
+    said how many bytes less there are for them.
     """
     ends = np.cumsum([0, *map(len, messages)])
     data = np.empty(max(int(ends[-1]), 1), np.uint8) if memory is None else memory
@@ -149,14 +152,17 @@ def scan(
     taken, left = watched.make(total, np.int64), watched.make(total, np.int64)
     row_cells = [watched.make(room, np.uint64) for _ in range(2)]
     rows, columns = watched.make(2, np.int64), np.ones(2, np.int32)
+    size = sum(len(messages[number]) for number in wanted.tolist() if 0 <= number < len(messages))
+    texts = watched.make(max(size - (text_lacking or 0), 0), np.uint8)
     held = LIBRARY.cdc_scan(
         plan.handle, data[: len(data) - lacking], offsets, wanted, most_bytes, patience, cells, room,
         (Buffer * 2)(*(Buffer.from_param(one[: room - row_lacking]) for one in row_cells)), columns, states, rows, taken, left, None, None, None,
+        None if text_lacking is None else texts,
     )  # fmt: skip
     found = max(held, 0)
     return Scanned(
         held, taken[:found].tolist(), left[: total - found].tolist(), cells.reshape(len(SLOTS), total), row_cells,
-        states.reshape(2, total), rows.tolist(), watched.are_intact(),
+        states.reshape(2, total), rows.tolist(), texts, watched.are_intact(),
     )  # fmt: skip
 
 

@@ -36,13 +36,18 @@ _BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Unrea
 
 
 class TextImages:
-    """Opens the images of the messages of a version."""
+    """Opens the images of the messages of a version, each at one of `places`."""
 
     def __init__(self, meaning: Meaning, reading_options: ReadingOptions) -> None:
-        self._meaning, self._options = meaning, reading_options
-        self._places = [split_pointer(at) for at in meaning.images.pointers()]
+        self._meaning, self.reading_options = meaning, reading_options
+        self.places = tuple(split_pointer(at) for at in meaning.images.pointers())
         constants = meaning.images.constants
         self._decoder = None if constants is None else taking_constants(constants)
+
+    @property
+    def takes_keys(self) -> bool:
+        """Whether the row of a message may be that of its key."""
+        return self._meaning.images.read_keys
 
     @property
     def any_key(self) -> bytes | None:
@@ -56,12 +61,12 @@ class TextImages:
         A value that is no message stays as it is, as does an image that holds anything else. The key is asked where no
         image holds anything, so that opening a message again changes nothing.
         """
-        if len(value) > self._options.max_bytes or (self._options.strict_json and has_duplicates(value)):
+        if len(value) > self.reading_options.max_bytes or (self.reading_options.strict_json and has_duplicates(value)):
             return value
         try:
             members = _read_members(value)
-            opened = self._open_within(members, self._places)
-            if key is not None and self._meaning.images.read_keys and opened.count(None) == len(opened):
+            opened = self._open_within(members, self.places)
+            if key is not None and self.takes_keys and opened.count(None) == len(opened):
                 return self._with_key(value, key)
         except _BROKEN:
             return value
@@ -70,7 +75,7 @@ class TextImages:
     def close(self, text: str) -> str:
         """Return the text of a message with its images as texts, as they are sent."""
         message = parse_message(text.encode())
-        for *above, last in self._places:
+        for *above, last in self.places:
             holder = follow(message, tuple(above))
             if isinstance(holder, dict) and isinstance(holder.get(last), dict):
                 holder[last] = write_json(holder[last])
@@ -100,7 +105,7 @@ class TextImages:
     def _open_text(self, text: str) -> bytes | None:
         """Return the object that a text holds; None if it holds none."""
         value = text.encode()
-        if self._options.strict_json and has_duplicates(value):
+        if self.reading_options.strict_json and has_duplicates(value):
             return None
         try:
             _decode_members(value)
@@ -123,7 +128,7 @@ class TextImages:
             message = parse_message(value)
         except Unreadable:
             return value
-        reading = Reading(self._meaning, message, self._options, key)
+        reading = Reading(self._meaning, message, self.reading_options, key)
         for side in reading.sides if reading.key_columns else ():
             *above, last = split_pointer(side.at)
             holder = follow(message, tuple(above))

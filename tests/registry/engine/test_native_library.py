@@ -204,6 +204,8 @@ CALLS = {
     "cdc_count_characters": (DATA, CELLS, 0, of(3, np.int32), of(3, np.uint8)),
     "cdc_fingerprint": (b'{"a":1}', np.array([0, 7], np.int32), np.array([0]), b'"a"', np.array([0, 3], np.int32),
                  np.array([2], np.int32), b"}}", of(1, np.uint64)),
+    "cdc_open_texts": (rb'{"a":"{}"}', np.array([0, 10], np.int32), of(1, np.uint8) + 1, of(1, np.uint8),
+                       np.array([0, 1, 0, -1], np.int32), b"a", 10, of(10, np.uint8), of(2, np.int32), of(1, np.int64)),
     "cdc_count_kinds": (CELLS, 3, of(16, np.int64)),
     "cdc_read_base64": (np.array([0, 4, 8], np.int32), b"AAAAAAAA", b"\xff", 0, np.array([0, 1]), 0, of(2, np.int32),
                         of(6, np.uint8), of(1, np.uint8), 0),
@@ -218,6 +220,8 @@ FREE = {("cdc_texts", 0), ("cdc_digest_rows", 0), ("cdc_integers", 0), ("cdc_cod
 COUNTING = {
     ("cdc_fingerprint", 2),
     ("cdc_fingerprint", 4),
+    ("cdc_open_texts", 1),
+    ("cdc_open_texts", 4),
     ("cdc_digest_rows", 2),
     ("cdc_digest_rows", 4),
     ("cdc_read_base64", 4),

@@ -31,6 +31,7 @@ TESTS = (
     "test_placed_images.py",
     "test_native_limits.py",
     "test_native_utf8.py",
+    "test_text_image_values.py",
 )
 LEFT_OUT = "not no_version and not a_text_is_taken_exactly and not of_an_avro_record"
 """Tests of very many bytes, and those that learn the shapes of every version: the fuzzed messages stand for them."""

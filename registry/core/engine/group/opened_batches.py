@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from cdc_contracts.registry.core.common.json_messages import Unreadable
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult
+from cdc_contracts.registry.core.engine.native.text_image_values import TextImageValues
 from cdc_contracts.registry.core.message.text_images import TextImages
 from cdc_contracts.registry.core.message.unwrapping import WRAPPINGS, unwrap
 from cdc_contracts.registry.core.records.message_values import MessageValues
@@ -32,17 +33,11 @@ def open_wrapped(batch: Batch, wrapping: str) -> tuple[Batch, *tuple[tuple[Batch
 
 
 def open_images(values: MessageValues, keys: pa.BinaryArray | None, images: TextImages | None) -> MessageValues:
-    """Return the messages of values with their images opened, those of rows that only keys hold among them.
+    """Return the messages of values, which are opened when they are read if their images are texts.
 
-    Without `images`, the values of a version whose images are no texts, they stay as they are. Keys that are not known
-    may hold any row.
+    Without `images`, the values of a version whose images are no texts, they stay as they are.
     """
-    if images is None:
-        return values
-    stated = [images.any_key] * len(values) if keys is None else keys.to_pylist()
-    pairs = zip(values.array.to_pylist(), stated, strict=True)
-    opened = [None if value is None else images.open(value, key) for value, key in pairs]
-    return MessageValues(pa.array(opened, pa.binary()))
+    return values if images is None else TextImageValues(values, keys, images)
 
 
 def part_unreadable(

@@ -12,6 +12,7 @@
 #include "value_index.h"
 
 #define MOST_MARKS 32 /* names whose values go into a fingerprint */
+#define MOST_HOLDERS 8 /* objects that lead to an image, the message among them */
 
 #define FUNCTIONS(FUNCTION) \
     FUNCTION(cdc_read_avro, const AvroProgram *, Buffer, Buffer, Buffer, int64_t, int64_t, int32_t, Buffer, Buffer, \
@@ -35,7 +36,8 @@
     FUNCTION(cdc_last_counts, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_strip_names, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_scan, Plan *, Buffer, Buffer, Buffer, int64_t, int64_t, Buffer, int64_t, Buffer, Buffer, Buffer, \
-             Buffer, Buffer, Buffer, const AvroProgram *, ValueIndex *, Buffer) \
+             Buffer, Buffer, Buffer, const AvroProgram *, ValueIndex *, Buffer, Buffer) \
+    FUNCTION(cdc_open_texts, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, int64_t, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_fingerprint, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_read_texts, Buffer, Buffer, Buffer, int64_t, Buffer, int32_t, int32_t, int32_t, Buffer, Buffer, \
              int64_t) \

@@ -39,6 +39,7 @@ typedef struct {
     const Buffer *row_names; /* by image: names of records by column and row */
     Bound bound;
     int64_t at, stop; /* entries of the message */
+    uint8_t *texts, *text; /* where rows that are JSON texts are written, and the next of them; NULL where none may be */
 } Scan;
 
 static inline uint64_t *row_cells_of(const Scan *scan, int32_t image) {

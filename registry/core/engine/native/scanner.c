@@ -4,8 +4,8 @@
  * once and of a kind that is asked for. Everything else it refuses, and leaves to the parser that decides.
  */
 #include "interface.h"
+#include "json_texts.h"
 #include "scan.h"
-#include "tokens.h"
 
 #include <stdlib.h>
 
@@ -55,6 +55,19 @@ static int scan_row(Scan *scan, int32_t image, int32_t row, int depth) {
     return 1;
 }
 
+/* A row that is a JSON text: the object that it holds is written behind those before, and scanned there. What was written
+ * stays where it is also if the message is refused, for the plan may point into it.
+ */
+static int scan_text_row(Scan *scan, const Node *node, int depth) {
+    const uint8_t *data = scan->data, *end = scan->end, *row = scan->text;
+    const uint8_t *close = put_content(&scan->text, scan->p + 1, end);
+    if (close == NULL || row == scan->text || *row != '{') return 0;
+    scan->data = scan->texts, scan->p = row, scan->end = scan->text;
+    int fits = scan_row(scan, node->a, node->b, depth) && scan->p == scan->end;
+    scan->data = data, scan->p = close + 1, scan->end = end;
+    return fits;
+}
+
 static int scan_image(Scan *scan, const Node *node, int depth) {
     int32_t *state = state_of(scan, node->a);
     const uint8_t *end = scan->end;
@@ -62,6 +75,9 @@ static int scan_image(Scan *scan, const Node *node, int depth) {
         const uint8_t *after = skip_word(scan->p, end, "null", 4);
         if (after == NULL) return 0;
         scan->p = after, *state = -1;
+    } else if (scan->text != NULL) {
+        if (node->c || *scan->p != '"' || !scan_text_row(scan, node, depth)) return 0;
+        *state = 1;
     } else if (!node->c) {
         if (*scan->p != '{' || !scan_row(scan, node->a, node->b, depth)) return 0;
         *state = 1;
@@ -161,12 +177,19 @@ static int scan_message(Scan *scan, const uint8_t *start, const uint8_t *end) {
     int fits;
     scan->p = start, scan->end = end;
     if (own >= 0) {
-        fits = scan_row(scan, own, 0, 0);
+        fits = scan->text == NULL && scan_row(scan, own, 0, 0);
         *state_of(scan, own) = 1;
     } else {
         fits = scan_object(scan, 0, 0);
     }
     return fits && scan->p == end;
+}
+
+/* Whether a message has a row; where rows are texts, the row of one without may be in its key. */
+static int has_rows(const Scan *scan) {
+    for (int32_t image = 0; image < scan->plan->images; image++)
+        if (*state_of(scan, image) > 0) return 1;
+    return 0;
 }
 
 /* Forgets what was found in a message. */
@@ -203,16 +226,26 @@ int are_messages(Buffer source, Buffer offset_buffer, Buffer number_buffer) {
     return 1;
 }
 
+/* The bytes of the messages of some numbers. */
+static int64_t bytes_of(Buffer offset_buffer, Buffer number_buffer) {
+    const int32_t *offsets = ITEMS(offset_buffer, int32_t);
+    const int64_t *numbers = ITEMS(number_buffer, int64_t);
+    int64_t total = 0;
+    for (int64_t i = 0; i < COUNT_OF(number_buffer, int64_t); i++) total += offsets[numbers[i] + 1] - offsets[numbers[i]];
+    return total;
+}
+
 /* Scans the messages of some numbers (positions in `offsets`) one after the other; `taken` gets the numbers of those
  * that follow the plan, in their order, and `left` those of the others. Returns how many were taken; -1 where the rows
  * are more than `row_capacity`; then all has to be done again. Gives up where most do not fit: where more
  * than `patience` and MOST_OTHERS times those that were taken are left. Messages in `index`, which may be NULL, are not scanned
- * if their entries follow the plan; `row_names` gets the names of records then.
+ * if their entries follow the plan; `row_names` gets the names of records then. If `texts` are given, rows are JSON texts;
+ * what these stand for is written there, and the cells of rows point into it.
  */
 int64_t cdc_scan(Plan *plan, Buffer source, Buffer offset_buffer, Buffer number_buffer, int64_t most_bytes,
                         int64_t patience, Buffer cell_buffer, int64_t row_capacity, Buffer row_cells, Buffer column_buffer,
                         Buffer states, Buffer row_buffer, Buffer taken_buffer, Buffer left_buffer,
-                        const AvroProgram *program, ValueIndex *index, Buffer row_names) {
+                        const AvroProgram *program, ValueIndex *index, Buffer row_names, Buffer texts) {
     const uint8_t *data = source.at;
     const int32_t *offsets = ITEMS(offset_buffer, int32_t);
     const int64_t *numbers = ITEMS(number_buffer, int64_t);
@@ -221,12 +254,14 @@ int64_t cdc_scan(Plan *plan, Buffer source, Buffer offset_buffer, Buffer number_
     Scan scan = {.plan = plan, .data = data, .cells = ITEMS(cell_buffer, uint64_t), .capacity = count,
                  .row_cells = ITEMS(row_cells, Buffer), .rows = rows, .row_capacity = row_capacity,
                  .states = ITEMS(states, int32_t), .columns = ITEMS(column_buffer, int32_t), .program = program,
-                 .index = index, .row_names = index == NULL ? NULL : ITEMS(row_names, Buffer)};
+                 .index = index, .row_names = index == NULL ? NULL : ITEMS(row_names, Buffer),
+                 .texts = texts.at, .text = texts.at};
     int64_t refused = 0, i = 0, result = -2;
     if (!HOLDS(cell_buffer, uint64_t, plan->slots * count) || !HOLDS(states, int32_t, plan->images * count)) return TOO_SHORT;
     if (!HOLDS(taken_buffer, int64_t, count) || !HOLDS(left_buffer, int64_t, count)) return TOO_SHORT;
     if (!HOLDS(row_buffer, int64_t, plan->images) || !HOLDS(column_buffer, int32_t, plan->images)) return TOO_SHORT;
     if (!has_row_buffers(&scan, row_cells, row_names) || !are_messages(source, offset_buffer, number_buffer)) return TOO_SHORT;
+    if (IS_GIVEN(texts) && !HOLDS(texts, uint8_t, bytes_of(offset_buffer, number_buffer))) return TOO_SHORT;
     if (index != NULL && index->records < COUNT_OF(offset_buffer, int32_t) - 1) return TOO_SHORT;
     int64_t *before = calloc((size_t)plan->images + 1, sizeof(int64_t));
     if (before == NULL || (index != NULL && !bind_index(&scan))) goto end;
@@ -243,7 +278,7 @@ int64_t cdc_scan(Plan *plan, Buffer source, Buffer offset_buffer, Buffer number_
             fits = index != NULL && place_message(&scan, number);
             if (!fits && !scan.full && *start == '{') {
                 if (index != NULL) clear_message(&scan, before);
-                fits = scan_message(&scan, start, end);
+                fits = scan_message(&scan, start, end) && (scan.text == NULL || has_rows(&scan));
             }
         }
         if (scan.full) {

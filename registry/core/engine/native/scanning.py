@@ -6,7 +6,7 @@ The scanner accepts only messages that surely have the shape. The parser decides
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     count_kinds,
 )
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
+from cdc_contracts.registry.core.engine.native.text_image_values import TextImageValues
 from cdc_contracts.registry.core.engine.native.value_index import IndexedValues
 from cdc_contracts.registry.core.records.message_values import MessageValues
 
@@ -69,7 +70,8 @@ class _CompiledPlan:
 class _Found:
     """The values of the messages that match a plan: cells by slot, by column and row, rows by image.
 
-    `row_names` are by column and row the names of records, if the messages have a value index.
+    `row_names` are by column and row the names of records, if the messages have a value index. The cells of rows point
+    into `row_bytes`.
     """
 
     taken: Numbers
@@ -79,6 +81,7 @@ class _Found:
     row_names: list[NDArray[np.uint8]]
     states: NDArray[np.int32]
     rows: list[int]
+    row_bytes: pa.Buffer
 
 
 class Scanner:
@@ -100,18 +103,34 @@ class Scanner:
         """Whether there is a library to scan with."""
         return self._library is not None
 
-    def scan(self, values: MessageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
-        """Return the messages with one of the most recent shapes, and the numbers of the others."""
+    def scan(
+        self, values: MessageValues, numbers: Numbers, met: Collection[RowShape] = ()
+    ) -> tuple[list[DecodedBatch], Numbers]:
+        """Return the messages with one of the most recent shapes, and the numbers of the others.
+
+        A shape that none has is no longer recent, but for those that are `met`.
+        """
         found: list[DecodedBatch] = []
-        recent = sorted(self._recent, key=lambda shape: not shape.listed)  # those of unlisted tables take any names
-        for shape in recent:
+        for shape in self._by_priority():
             if len(numbers) < self._least:
                 break
             batches, numbers = self._scan(shape, values, numbers, self._least)
             found += batches
-            if not batches:
+            if not batches and shape not in met:
                 self._recent.remove(shape)
         return found, numbers
+
+    def scan_texts(self, values: TextImageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
+        """Return the messages that have one of the most recent shapes in their texts, and the numbers of the others."""
+        found: list[DecodedBatch] = []
+        for shape in self._by_priority() if self.works else ():
+            batches, numbers = self._scan(shape, values, numbers, self._least)
+            found += batches
+        return found, numbers
+
+    def _by_priority(self) -> list[RowShape]:
+        """Return the most recent shapes; those of unlisted tables, which take any names, come last."""
+        return sorted(self._recent, key=lambda shape: not shape.listed)
 
     def scan_for(self, shape: RowShape, values: MessageValues, numbers: Numbers) -> tuple[list[DecodedBatch], Numbers]:
         """Return the messages of one shape, which is remembered if there are any, and the numbers of the others."""
@@ -198,6 +217,11 @@ class Scanner:
         if data is None:
             return None
         starts = np.frombuffer(offsets, np.int32, len(array) + 1, 4 * array.offset)
+        texts = None
+        if isinstance(values, TextImageValues):
+            if any(image.beside for image in plan.images):
+                return None  # members beside columns are in the bytes of texts, and others are not
+            texts = pa.allocate_buffer(int((starts[numbers + 1] - starts[numbers]).sum()))
         columns = np.array([len(image.columns) for image in plan.images], np.int32)
         cells = np.empty((len(plan.slots), total), np.uint64)
         states = np.empty((len(plan.images), total), np.int32)
@@ -210,12 +234,12 @@ class Scanner:
                 compiled.handle, data, starts, numbers, self._most_bytes, self._patience, cells, capacity,
                 buffers_of(row_cells), columns, states, rows, taken, left,
                 None if index is None else index.program.address, None if index is None else index.address,
-                buffers_of(row_names),
+                buffers_of(row_names), texts,
             )  # fmt: skip
             if held >= 0:
                 return _Found(
                     taken[:held], left[: total - held].copy(), cells[:, :held], row_cells, row_names,
-                    states[:, :held], rows[: len(columns)].tolist(),
+                    states[:, :held], rows[: len(columns)].tolist(), data if texts is None else texts,
                 )  # fmt: skip
             if held != _FULL:
                 break
@@ -225,6 +249,7 @@ class Scanner:
     def _lay_out(self, shape: RowShape, compiled: _CompiledPlan, found: _Found, array: pa.BinaryArray) -> DecodedBatch:
         batch = DecodedBatch(shape, compiled.layout, found.taken)
         source = ScannedBytes(self._library, array.buffers()[2])
+        row_source = ScannedBytes(self._library, found.row_bytes)
         for place, part in enumerate(compiled.plan.slots):
             if isinstance(part, Leaf):
                 batch.members[part.pointer] = ScannedMember(source, found.cells[place], part.decoder)
@@ -237,7 +262,7 @@ class Scanner:
             records = np.arange(len(state)) if total == len(state) and (count == 1).all() else None
             columns = tuple(
                 ScannedValues(
-                    source,
+                    row_source,
                     found.row_cells[place][index, :total],
                     column.decoder,
                     found.row_names[place][index, :total] if found.row_names else None,

@@ -9,17 +9,26 @@
 
 static inline int is_plain(uint8_t byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; }
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define HAS_WORDS
+
+/* The high bits of the bytes of a word that are not plain, and of some behind the first of them. */
+static inline uint64_t odd_bytes(uint64_t word) {
+    uint64_t quote = word ^ ONES * '"', slash = word ^ ONES * '\\';
+    uint64_t found = ((word - ONES * 0x20) & ~word) | word | ((quote - ONES) & ~quote) | ((slash - ONES) & ~slash);
+    return found & HIGHS;
+}
+
+/* The first byte that is not plain: the lowest one that is found always is. */
+static inline int first_of(uint64_t found) { return __builtin_ctzll(found) >> 3; }
+#endif
+
 /* Behind the letters of a JSON string that stand for themselves. */
 static const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    while (end - p >= 8) {
-        uint64_t word, quote, slash;
-        memcpy(&word, p, 8);
-        quote = word ^ ONES * '"', slash = word ^ ONES * '\\';
-        uint64_t found = ((word - ONES * 0x20) & ~word) | word | ((quote - ONES) & ~quote) | ((slash - ONES) & ~slash);
-        found &= HIGHS;
-        if (found) return p + (__builtin_ctzll(found) >> 3); /* the lowest byte that is found is always one */
-        p += 8;
+#ifdef HAS_WORDS
+    for (uint64_t word, found; end - p >= 8; p += 8) {
+        memcpy(&word, p, 8), found = odd_bytes(word);
+        if (found) return p + first_of(found);
     }
 #endif
     while (p < end && is_plain(*p)) p++;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,6 +13,7 @@ from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBa
 from cdc_contracts.registry.core.engine.layouts.layout_parts import RowShape
 from cdc_contracts.registry.core.engine.native.native_library import is_eager
 from cdc_contracts.registry.core.engine.native.scanning import Scanner
+from cdc_contracts.registry.core.engine.native.text_image_values import TextImageValues
 from cdc_contracts.registry.core.engine.parse.batch_parser import Parser
 from cdc_contracts.registry.core.engine.parse.records_by_layout import Sorted
 from cdc_contracts.registry.core.records.message_values import MessageValues
@@ -53,22 +55,32 @@ class BatchSorter:
         rest = np.arange(len(values))
         if result.tombstones:
             rest = np.delete(rest, result.tombstones)
+        shapes: Collection[RowShape] = ()
+        if isinstance(values, TextImageValues):
+            found, rest = self._scanner.scan_texts(values, rest)
+            result.decoded_batches += found
+            values, shapes = values.opened(rest), [one.shape for one in found]
         if self._scanner.works:
-            rest = self._scan(values, rest, parsed, result)
+            rest = self._scan(values, rest, parsed, result, shapes)
         self._parse(values, rest, parsed)
         result.ungrouped += parsed.ungrouped
         result.decoded_batches += [
             lay_out(shape, layout, numbers, records) for layout, (shape, numbers, records) in parsed.groups.items()
         ]
-        shapes = {id(one.shape): one.shape for one in result.decoded_batches}.values()
-        self.known_shapes = sum(shape.met for shape in shapes)
-        for shape in shapes:
+        held = {id(one.shape): one.shape for one in result.decoded_batches}.values()
+        self.known_shapes = sum(shape.met for shape in held)
+        for shape in held:
             shape.met = True
         return result
 
-    def _scan(self, values: MessageValues, numbers: Numbers, parsed: Sorted, result: SortedBatch) -> Numbers:
-        """Scan the messages of known shapes, parse some of the others to learn theirs, and return what is left."""
-        found, rest = self._scanner.scan(values, numbers)
+    def _scan(
+        self, values: MessageValues, numbers: Numbers, parsed: Sorted, result: SortedBatch, met: Collection[RowShape]
+    ) -> Numbers:
+        """Scan the messages of known shapes, parse some of the others to learn theirs, and return what is left.
+
+        Other messages of the batch have the shapes that are `met`.
+        """
+        found, rest = self._scanner.scan(values, numbers, met)
         result.decoded_batches += found
         look_unlike_known = True
         for _ in range(self._rounds):
