@@ -37,7 +37,8 @@ WIRES: Final = {kind: wire for wire, kind in JSON_KINDS.items()}
 class NativeCheck:
     """The form in C (`forms.h`) that decides usual values of a value form, and the whole numbers that they lie between.
 
-    `writes` says whether C writes the same canonical texts too, `record` which record of an Avro image holds the value.
+    `writes` says whether C writes the same canonical texts too, `record` which record of an Avro image holds the value,
+    `numbers` whether it also decides the numbers that the value form reads by another.
     """
 
     form: str
@@ -45,6 +46,7 @@ class NativeCheck:
     most: int = 2**63 - 1
     writes: bool = True
     record: str = ""
+    numbers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

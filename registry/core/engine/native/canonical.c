@@ -164,6 +164,28 @@ static uint8_t *put_decimal_object(uint8_t *to, const uint8_t *p, int64_t length
     return put_scaled(to, base64_wide(found.text, size, table), (int)found.scale);
 }
 
+/* An array or object without blanks around its tokens; NULL where it has an escape, a name twice, or may hold what stands for
+ * another value.
+ */
+static uint8_t *put_structure(uint8_t *to, const uint8_t *p, int64_t length) {
+    uint8_t *start = to;
+    const uint8_t *end = p + length;
+    if (memchr(p, '$', (size_t)length) != NULL || memchr(p, '\\', (size_t)length) != NULL) return NULL;
+    while (p < end) {
+        const uint8_t *next = p;
+        if (*p == '"') {
+            const uint8_t *close = memchr(p + 1, '"', (size_t)(end - p - 1));
+            if (close == NULL) return NULL;
+            next = close + 1;
+        } else {
+            while (next < end && *next > ' ' && *next != '"') next++;
+        }
+        to = put(to, p, next - p);
+        for (p = next; p < end && *p <= ' '; p++) {}
+    }
+    return is_written_alike(start, to - start) ? to : NULL;
+}
+
 static uint8_t *put_stated(uint8_t *to, const uint8_t *p, int64_t length, const Check *check) {
     const uint8_t *text;
     int64_t size;
@@ -175,7 +197,7 @@ static uint8_t *put_stated(uint8_t *to, const uint8_t *p, int64_t length, const 
         to = put_since(to, number_of(text, size), MILLI, 3, check), *to++ = 'Z';
         return to;
     case WHOLE_NUMBER: case DECIMAL_NUMBER: return put(to, text, size);
-    default: return NULL;
+    default: return put_structure(to, p, length);
     }
 }
 
@@ -285,12 +307,12 @@ int64_t cdc_canonical(Buffer source, Buffer cell_buffer, const Check *check, Buf
             to = text + total + unescape(data + start_of(cells[i]), length, text + total);
         else if (flags[i] == NO_SCALE)
             to = put(text + total, data + start_of(cells[i]), length);
-        else if (kind == OBJECT && check->form == EXTENDED_JSON)
+        else if ((kind == OBJECT || kind == ARRAY) && check->form == EXTENDED_JSON)
             to = put_stated(text + total, data + start_of(cells[i]), length, check);
         else if (kind == TEXT || kind == INTEGER || kind == DECIMAL || kind == NUMBER ||
                  (kind == OBJECT && check->form == DECIMAL_OBJECT))
             to = put_canonical(text + total, data + start_of(cells[i]), length, check, table);
-        else if (check->form == BOOLEANS && (kind == TRUTH || kind == FALSEHOOD))
+        else if ((check->form == BOOLEANS || check->form == EXTENDED_JSON) && (kind == TRUTH || kind == FALSEHOOD))
             to = put(text + total, data + start_of(cells[i]), length);
         if (to == NULL) {
             flags[i] = OPEN, opened++;

@@ -98,7 +98,8 @@ def write_values(
 
 def _use_of_kinds(column: ScannedColumn, use: FormUse) -> FormUse | None:
     """Return the use of the form that reads all values of a column, which may depend on their kind; None if it does."""
-    if use.form.numbers is None or not column.holds(NUMBERS):
+    of_any = use.form.numbers is None or all(native.numbers for native in use.form.native)
+    if of_any or not column.holds(NUMBERS):
         return use
     return None if column.holds(kinds_of_wire(use.form.wire) & ~NUMBERS) else _use_of_numbers(use)
 

@@ -146,6 +146,21 @@ static int is_stated(const uint8_t *p, int64_t length, const Check *check) {
     }
 }
 
+/* Whether an array or object of Extended JSON surely has a text: each object in it whose first name is one of Extended JSON,
+ * or has an escape and may be one, is written as it most often is. In a text, no brace comes before a quote and a name.
+ */
+static int are_all_stated(const uint8_t *p, int64_t length, const Check *check) {
+    const uint8_t *end = p + length;
+    for (; p < end && (p = memchr(p, '{', (size_t)(end - p))) != NULL; p++) {
+        const uint8_t *name = p + 1;
+        while (name < end && *name <= ' ') name++;
+        if (end - name < 2 || *name != '"' || (name[1] != '$' && name[1] != '\\')) continue;
+        const uint8_t *close = memchr(name, '}', (size_t)(end - name));
+        if (close == NULL || !is_stated(p, close + 1 - p, check)) return 0;
+    }
+    return 1;
+}
+
 /* A number of 64 bits, with no more digits of a second than its type has. */
 static int are_nanos(const uint8_t *p, int64_t length, const Check *check) {
     int64_t negative = length > 0 && *p == '-', digits = length - negative, zeros = 0;
@@ -258,10 +273,7 @@ static int may_be_damaged(const uint8_t *p, int64_t length) {
 #define MOST_LEVELS 16
 #define MOST_NAMES 64
 
-/* Whether an array or object is its own canonical text: without blanks, escapes, and a name twice in one object. One that
- * is deeper, or has more names, is not sure, and neither are other bytes.
- */
-static int is_written_alike(const uint8_t *p, int64_t length) {
+int is_written_alike(const uint8_t *p, int64_t length) {
     const uint8_t *end = p + length, *names[MOST_NAMES];
     int64_t sizes[MOST_NAMES];
     int owners[MOST_NAMES], open[MOST_LEVELS], depth = 0, objects = 0, count = 0;
@@ -369,9 +381,15 @@ static int judge_structure(const uint8_t *p, int64_t length, const Check *check,
     switch (check->form) {
     case ANY_VALUE: return sure_if(is_written_alike(p, length));
     case DECIMAL_OBJECT: return sure_if(is_decimal_object(p, length, check, table));
-    case EXTENDED_JSON: return sure_if(is_stated(p, length, check));
+    case EXTENDED_JSON: return sure_if(are_all_stated(p, length, check));
     default: return OPEN;
     }
+}
+
+/* A text or a number of Extended JSON; a text is its own text whatever it says. */
+static int judge_either(const uint8_t *p, int64_t length, unsigned kind, const Check *check) {
+    if (kind == NUMBER || check->literals != NULL || check->substitutes != NULL) return OPEN;
+    return sure_if(kind == TEXT || is_plain_number(p, length, check, 1));
 }
 
 /* The flag of a value: OK for one that counts as null. */
@@ -380,13 +398,13 @@ static inline int flag_of(const uint8_t *data, uint64_t cell, const Check *check
     if (!(check->kinds >> kind & 1)) return OK;
     switch (kind) {
     case TEXT: case INTEGER: case DECIMAL: case NUMBER:
-        if (check->form == EXTENDED_JSON)
-            return sure_if(kind == TEXT && check->literals == NULL && check->substitutes == NULL);
+        if (check->form == EXTENDED_JSON) return judge_either(data + start_of(cell), length_of(cell), kind, check);
         if ((kind == NUMBER && !takes_long_numbers(check->form)) || (kind == TEXT && check->texts_open)) return OPEN;
         return judge_whole(data + start_of(cell), length_of(cell), check, table);
     case ESCAPED: return judge_escaped(data + start_of(cell), length_of(cell), check);
     case TRUTH: case FALSEHOOD:
-        return sure_if(check->substitutes == NULL && (check->form == BOOLEANS || check->form == ANY_VALUE));
+        return sure_if(check->substitutes == NULL &&
+                       (check->form == BOOLEANS || check->form == ANY_VALUE || check->form == EXTENDED_JSON));
     case ARRAY: case OBJECT: return judge_structure(data + start_of(cell), length_of(cell), check, table);
     default: return OPEN;
     }

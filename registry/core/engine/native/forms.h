@@ -28,7 +28,7 @@
     FORM(BIT_HEX, BITS) \
     FORM(DECIMAL_BASE64, UNSCALED) /* two's complement of up to sixteen bytes, the most significant first */ \
     FORM(DECIMAL_OBJECT, NUMBERS)  /* the same beside its scale, as a connector writes the object */ \
-    FORM(EXTENDED_JSON, VALUES)    /* objects of one member that stand for an id, a number or an instant; texts */ \
+    FORM(EXTENDED_JSON, VALUES)    /* any value; of the objects that stand for another one, those of an id, a number or an instant */ \
     FORM(DATE, TIMES) \
     FORM(TIME, TIMES)              /* HH:mm:ss with two digits of hours, and a fraction */ \
     FORM(SQL_DATETIME, TIMES) \
@@ -228,6 +228,11 @@ static inline enum stated read_stated(const uint8_t *p, int64_t length, const ui
     }
     return 0;
 }
+
+/* Whether an array or object is its own canonical text: without blanks, escapes, and a name twice in one object. One that
+ * is deeper, or has more names, is not sure, and neither are other bytes.
+ */
+int is_written_alike(const uint8_t *p, int64_t length);
 
 /* The digits of a wide number, the last one first; returns how many, none of zero. */
 static inline int wide_digits(WideNumber number, uint8_t *digits) {

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
@@ -114,6 +115,12 @@ class ScannedValues(ScannedColumn, ParsedValues):
     def sent_texts(self) -> pa.StringArray:
         kinds = TEXTS | NUMBERS | BOOLEANS | 1 << NULL
         return self.texts(kinds) if self.are_all(kinds) else super().wire_texts()
+
+    def json_texts(self) -> tuple[pa.StringArray, Mask]:
+        texts = self.texts(TEXTS | NUMBERS | BOOLEANS | STRUCTURES | 1 << NULL)
+        if self.holds(TEXTS):
+            texts = pc.if_else(pa.array(self.are_texts), pc.binary_join_element_wise('"', texts, '"', ""), texts)
+        return texts, self.kinds != ESCAPED
 
     @property
     def tokens_identify(self) -> bool:

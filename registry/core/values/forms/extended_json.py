@@ -18,7 +18,7 @@ FORM = ValueForm(
     doc=__doc__,
     reader=bson_values.read_extended_json,
     writer=bson_values.write_extended_json,
-    native=(NativeCheck("EXTENDED_JSON"),),
+    native=(NativeCheck("EXTENDED_JSON", numbers=True),),
     examples=Examples(
         good=(
             ('{"$numberLong": "5"}', "5"),
