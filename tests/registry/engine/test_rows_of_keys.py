@@ -6,7 +6,11 @@ import json
 
 import pytest
 from document_messages import MESSAGES, open_documents, rows_of_kernel
-from output_rows import unlike_columns
+from output_rows import by_kernel, records_of, unlike_columns
+
+from cdc_contracts.registry.core.engine.columns import key_columns
+from cdc_contracts.registry.core.engine.kernel import Kernel
+from cdc_contracts.registry.core.message.primary_keys import read_key_columns
 
 ALONE, WHOLE = MESSAGES["3.6.1 delete"], MESSAGES["3.6.1 delete-with-pre-image"]
 
@@ -98,3 +102,32 @@ def test_a_key_with_another_id_than_its_document_is_warned_of_by_both_paths():
 
 ALIKE = [('{"$numberLong": "5"}', '"5"'), ('"5"', '{"$numberLong": "5"}')]
 """Ids that differ in their type alone are one (a loss of the contract)."""
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_keys_that_hold_the_id_as_the_document_does_are_compared_at_once(native, monkeypatch):
+    """Whatever the id is, and whether the key names more; one that is written otherwise is read by itself."""
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    read = []
+    monkeypatch.setattr(
+        key_columns, "read_key_columns", lambda key, place: read.append(key) or read_key_columns(key, place)
+    )
+    texts = [one for one in IDS if one != "NaN"]
+    texts = [*texts, '{"a": "b\\\\c"}', '"d\\"e"', '"é"', "7", "1.50", '{"$oid": "690c5a1e7d3b0f4c2a91e6d8"}'] * 3
+    values, first = [inserted(one) for one in texts], texts[0]
+    keys = [json.dumps({"id": one}, ensure_ascii=False).encode() for one in texts]
+
+    by_kernel(Kernel(open_documents()), records_of(values, keys))
+
+    if native == "eager":  # the first message is parsed, to learn its shape, and a text with an escape is not sure
+        assert {json.loads(key)["id"] for key in read} - {first} == {'"d\\"e"'}
+    others = [json.dumps({"id": f"{one} "}).encode() for one in texts]
+    named = [key[:-1] + b',"__dbz__physicalTableIdentifier":"depot.parcels"}' for key in keys]
+    for sent in (keys, others, named, [*others[1:], keys[0]], [*named[1:], keys[0]]):
+        assert unlike_columns(open_documents(), values, keys=sent) == []
+
+
+def test_a_key_that_names_the_column_itself_beside_its_text_is_read_by_itself():
+    values, keys = [inserted("5")] * 40, [b'{"id":"5","_id":7}', b'{"_id":7,"id":"5"}'] * 20
+    assert unlike_columns(open_documents(), values, keys=keys) == []
+    assert unlike_columns(open_documents(), values, keys=[b'{"x":1,"id":"5","y":2}'] * 40) == []

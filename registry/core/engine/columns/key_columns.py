@@ -112,7 +112,7 @@ class KeyColumns:
             agree = known[attempt].agreeing(by_name, rows.start[left], _take(keys, left))
             found.codes[left[agree]] = found.code_of(self._columns_of(known[attempt]))
             left = left[~agree]
-        for spelling in known if len(left) > _FEW else ():
+        for spelling in known if len(left) > _FEW and not self._place.json_texts else ():
             written, differing = spelling.differing(by_name, rows.start[left], _take(keys, left))
             for name, other in differing.items():
                 found.add_differing(pointer, name, left[other])
@@ -148,7 +148,9 @@ class KeyColumns:
 
     def _columns_of(self, spelling: KeySpelling) -> tuple[str, ...]:
         """Return the columns that keys of a spelling name."""
-        return tuple(name for name in spelling.names if name not in self._place.not_columns)
+        apart = spelling.json_texts.union(self._place.not_columns)
+        named = (name for name in spelling.names if name not in apart)
+        return (*named, *(column for _, column in self._place.json_texts))
 
     def _spellings_of(self, family: int) -> list[KeySpelling]:
         if family not in self._spellings:
@@ -159,8 +161,8 @@ class KeyColumns:
 
     def _learn(self, known: list[KeySpelling], left: Numbers, keys: pa.BinaryArray) -> bool:
         """Add how one of some keys is written to what is known, if it is not."""
-        for place in () if self._place.json_texts else (0, len(left) // 2, -1):
-            spelling = find_spelling(keys[int(left[place])].as_py(), self._place.at)
+        for place in (0, len(left) // 2, -1):
+            spelling = find_spelling(keys[int(left[place])].as_py(), self._place)
             if spelling is not None and spelling not in known:
                 known.append(spelling)
                 return True

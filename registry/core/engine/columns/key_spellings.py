@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.common.pointers import follow, split_pointer
+from cdc_contracts.registry.core.contract.envelope_model import KeyPlace
 from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues
 from cdc_contracts.registry.core.engine.columns.value_flags import Mask
 from cdc_contracts.registry.core.engine.layouts.parsed_values import ParsedValues
@@ -38,6 +39,8 @@ class KeySpelling:
 
     names: tuple[str, ...]
     around: tuple[str, ...]
+    json_texts: frozenset[str] = frozenset()
+    """The columns whose values are JSON texts in keys."""
 
     def agreeing(self, columns: Mapping[str, ColumnValues], rows: Numbers, keys: pa.BinaryArray) -> Mask:
         """Return which keys are, byte for byte, what the columns of their rows make of this spelling.
@@ -51,13 +54,11 @@ class KeySpelling:
             sent = _sent_values(columns.get(name), rows, sure)
             if sent is None:
                 return np.zeros(len(keys), np.bool_)
-            text, quote, kinds = sent.sent_texts(), "", set(sent.json_kinds)
-            if kinds == {"text"}:
-                quote = '"'
-                sure &= sent.plain_texts
-            elif "text" in kinds:
-                text = pc.if_else(pa.array(sent.are_texts), pc.binary_join_element_wise('"', text, '"', ""), text)
-                sure &= sent.plain_texts | ~sent.are_texts
+            written = _contents(sent) if name in self.json_texts else _values(sent)
+            if written is None:
+                return np.zeros(len(keys), np.bool_)
+            text, quote, known = written
+            sure &= known
             around[-1] += quote
             texts.append(text)
             around.append(quote + behind)
@@ -103,6 +104,26 @@ class KeySpelling:
         return f"^{first}{''.join(values)}$"
 
 
+def _values(sent: ParsedValues) -> tuple[pa.StringArray, str, Mask]:
+    """Return values as JSON writes them, the quotes around all of them, and which it writes without escapes."""
+    text, kinds = sent.sent_texts(), set(sent.json_kinds)
+    if kinds == {"text"}:
+        return text, '"', sent.plain_texts
+    if "text" not in kinds:
+        return text, "", np.ones(len(sent), np.bool_)
+    text = pc.if_else(pa.array(sent.are_texts), pc.binary_join_element_wise('"', text, '"', ""), text)
+    return text, "", sent.plain_texts | ~sent.are_texts
+
+
+def _contents(sent: ParsedValues) -> tuple[pa.StringArray, str, Mask] | None:
+    """Return the same of the JSON texts of values, as they were sent; None if these are not known."""
+    written = sent.json_texts()
+    if written is None:
+        return None
+    texts, known = written
+    return pc.replace_substring(pc.replace_substring(texts, "\\", r"\\"), '"', r"\""), '"', known
+
+
 def _are_between(keys: pa.BinaryArray, before: str, after: str, texts: pa.StringArray) -> Mask:
     """Return which keys are a text between two others."""
     head, tail = before.encode(), after.encode()
@@ -137,14 +158,18 @@ def _sent_values(column: ColumnValues | None, rows: Numbers, there: Mask) -> Par
     return column.values.select(np.maximum(np.cumsum(column.present) - 1, 0)[rows])
 
 
-def find_spelling(key: bytes, at: str) -> KeySpelling | None:
+def find_spelling(key: bytes, place: KeyPlace) -> KeySpelling | None:
     """Return how a key is written; None if it holds no object of columns there, or one that is written oddly."""
     message = parse_key(key)
     if message is None:
         return None
-    at = columns_at(message, at)
+    at = columns_at(message, place.at)
     members = follow(message, split_pointer(at))
     if not isinstance(members, dict) or not members:
+        return None
+    columns = dict(place.json_texts)
+    names = tuple(columns.get(name, name) for name in map(str, members))
+    if len(set(names)) < len(names) or not all(isinstance(members.get(name), str) for name in columns):
         return None
     start, end = 0, len(key)
     for name in split_pointer(at):
@@ -157,7 +182,7 @@ def find_spelling(key: bytes, at: str) -> KeySpelling | None:
         return None
     starts, ends = [0, *(end for _, end in places.values())], [*(start for start, _ in places.values()), len(key)]
     around = tuple(key[first:last].decode() for first, last in zip(starts, ends, strict=True))
-    return KeySpelling(tuple(members), around)
+    return KeySpelling(names, around, frozenset(columns.values()))
 
 
 def _places_of_members(key: bytes, start: int, end: int) -> dict[str, tuple[int, int]]:

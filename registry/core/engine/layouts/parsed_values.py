@@ -134,6 +134,10 @@ class ParsedValues(ParsedColumn):
         """Return every value as `wire_texts` does, where an integer of zero may have its sign."""
         return self.wire_texts()
 
+    def json_texts(self) -> tuple[pa.StringArray, Mask] | None:
+        """Return the JSON text of each value as it was sent, and the mask of those that are known; None if none is."""
+        return None
+
 
 def _kind_of(value: Any) -> str:
     return "" if value is None else "number" if isinstance(value, Number) else _KIND_OF_TYPE[type(value)]
