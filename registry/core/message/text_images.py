@@ -67,7 +67,7 @@ class TextImages:
             members = _read_members(value)
             opened = self._open_within(members, self.places)
             if key is not None and self.takes_keys and opened.count(None) == len(opened):
-                return self._with_key(value, key)
+                return self._with_key(value, key, members)
         except _BROKEN:
             return value
         return msgspec.json.encode(members) if any(opened) else value
@@ -122,19 +122,26 @@ class TextImages:
             return None
         return write_json(row).encode() if isinstance(row, dict) else None
 
-    def _with_key(self, value: bytes, key: bytes) -> bytes:
+    def _with_key(self, value: bytes, key: bytes, members: Members) -> bytes:
         """Return a message without a row with that of its key, where its op takes one."""
-        try:
-            message = parse_message(value)
-        except Unreadable:
-            return value
-        reading = Reading(self._meaning, message, self.reading_options, key)
-        for side in reading.sides if reading.key_columns else ():
-            *above, last = split_pointer(side.at)
-            holder = follow(message, tuple(above))
-            if side.or_key and isinstance(holder, dict) and holder.get(last) is None:
-                holder[last] = reading.key_columns
-        return write_json(message).encode()
+        reading = Reading(self._meaning, parse_message(value), self.reading_options, key)
+        row = reading.key_columns
+        taking = [split_pointer(side.at) for side in reading.sides if side.or_key] if row else []
+        for place in taking:
+            _put_where_nothing_is(members, place, Raw(write_json(row).encode()))
+        return msgspec.json.encode(members) if taking else value
+
+
+def _put_where_nothing_is(members: Members, place: Sequence[str], row: Raw) -> None:
+    """Put a row in a place of a message, if the object that it is a member of is there, and holds nothing in it."""
+    name, *below = place
+    raw = bytes(members.get(name, _NULL))
+    if not below:
+        members[name] = row if raw == _NULL else members[name]
+    elif raw.startswith(b"{"):
+        inner = _read_members(raw)
+        _put_where_nothing_is(inner, below, row)
+        members[name] = Raw(msgspec.json.encode(inner))
 
 
 def _read_members(text: bytes) -> Members:
