@@ -46,7 +46,7 @@ TESTS: Final = tuple(
         "test_native_limits", "test_native_utf8", "test_native_calendar", "test_native_columns", "test_native_library",
         "test_native_bytes", "test_native_numbers", "test_native_typed_columns", "test_placed_images",
         "test_native_row_digests", "test_structures_of_columns", "test_native_avro", "test_value_index",
-        "test_text_image_values", "test_native_agreement", "test_byte_mutations", "test_native_sanitized",
+        "test_text_image_values", "test_extended_json_columns", "test_native_agreement", "test_byte_mutations", "test_native_sanitized",
     )
 )  # fmt: skip
 _FIRST: Final = {

@@ -340,7 +340,7 @@ def test_rows_are_scanned_within_their_texts_and_only_there():
     bad = [
         b'{"row":{"c":1}}', b'{"row":null}', b"{}", b'{"text":"a"}', rb'{"row":"{\"c\":1} "}', rb'{"row":" {\"c\":1}"}', rb'{"row":"{\"c\":1"}',
         rb'{"row":"{\"c\":1}}"}', rb'{"row":"{\"c\":1},\"number\":1"}', rb'{"row":"{\"x\":1}"}', rb'{"row":"{\"c\":1,\"c\":2}"}', b'{"row":""}',
-        b'{"row":"[]"}', b'{"row":"7"}', b'{"row":"{', b'{"row":"{}', b'{"row":"{}"', b'{"row":"{}"}}', b'{"rows":"[{}]"}', b'{"row":"{}","rows":[]}',
+        b'{"row":"[]"}', b'{"row":"7"}', b'{"row":"{', b'{"row":"{}', b'{"row":"{}"', b'{"row":"{}"}}', b'{"rows":"[{}]"}', b'{"rows":"{}"}', b'{"row":"{}","rows":[]}',
         b'{"row":"{\n}"}', rb'{"row":"{\"c\":\"\xff\"}"}'.replace(rb"\xff", b"\xff"), rb'{"row":"{\"c\":\ud800}"}', rb'{"row":"{\x}"}',
     ]  # fmt: skip
     result = scan(OwnPlan(), [*good, *bad], text_lacking=0)
