@@ -296,6 +296,20 @@ def test_places_and_offsets_that_lead_nowhere_are_refused(places, offsets):
         LIBRARY.cdc_open_texts(b"{}", *given, *room)
 
 
+def test_nothing_is_read_behind_the_end_of_a_message():
+    """A sanitizer sees it: the memory of each ends where it does."""
+    message, row = rb'{"after":"{\"a\":\"x\u00e9\\n\"}","op":"c"}', rb'{"row":"{\"c\":\"x\u00e9\\n\"}"}'
+    places = np.array([0, 5, 0, -1], np.int32)
+    for size in range(len(message)):
+        cut, left = np.frombuffer(message[:size], np.uint8).copy(), np.empty(1, np.int64)
+        room = np.empty(size, np.uint8), np.empty(2, np.int32)
+        given = cut, np.array([0, size], np.int32), None, None, places, b"after", 99
+        assert LIBRARY.cdc_open_texts(*given, *room, left) == 1
+    for size in range(len(row)):
+        assert scan(OwnPlan(), [row[:size]], text_lacking=0).taken == []
+    assert scan(OwnPlan(), [row], text_lacking=0).taken == [0]
+
+
 # --- messages that are scanned with their texts
 
 

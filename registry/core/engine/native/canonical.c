@@ -170,7 +170,7 @@ static uint8_t *put_decimal_object(uint8_t *to, const uint8_t *p, int64_t length
 static uint8_t *put_structure(uint8_t *to, const uint8_t *p, int64_t length) {
     uint8_t *start = to;
     const uint8_t *end = p + length;
-    if (memchr(p, '$', (size_t)length) != NULL || memchr(p, '\\', (size_t)length) != NULL) return NULL;
+    if (memchr(p, '$', (size_t)length) != NULL) return NULL;
     while (p < end) {
         const uint8_t *next = p;
         if (*p == '"') {
