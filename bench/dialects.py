@@ -54,7 +54,8 @@ FAMILIES = (
     "dts/canal@2", "dts/shareplex@1", "dataworks/streamx@1", "dts/avro@1", "canal/flat@3", "debezium/json@4",
     "debezium/json-schema@4", "debezium/flat@2", "debezium/flat-schema@2", "maxwell/json@2", "ticdc/canal-json@2",
     "ticdc/debezium@1", "flink-cdc/canal-json@2", "flink-cdc/debezium-json@1", "aws-dms/json@1", "goldengate/json@1",
-    "goldengate/json-row@1", "debezium/mongodb@1", "debezium/json-schema@4 framed", "ticdc/avro@1 framed",
+    "goldengate/json-row@1", "debezium/mongodb@1", "debezium/mongodb-schema@1", "debezium/json-schema@4 framed",
+    "ticdc/avro@1 framed",
 )  # fmt: skip
 BATCH = 10_000
 WARMING, EACH = 1_000, 400

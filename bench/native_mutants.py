@@ -306,7 +306,6 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("check->form == EXTENDED_JSON && kind == ESCAPED", "check->form == EXTENDED_JSON"),
         ("    if (memchr(p, '$', (size_t)length) != NULL) return NULL;\n", ""),
         ("is_written_alike(start, to - start) ? to : NULL;", "is_written_alike(start, to - start) ? to : to;"),
-        ("for (p = next; p < end && *p <= ' '; p++) {}", "p = next + (next < end && *next <= ' ');"),
     ),
     "columns.c": (
         ("total == MOST_CODES", "total > MOST_CODES"),
