@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from cdc_contracts.registry.authoring.drafting.envelope_places import EnvelopeFacts
+from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts
 from cdc_contracts.registry.authoring.drafting.envelope_schema_drafts import AvroDraft, SchemaDraft
 from cdc_contracts.registry.authoring.drafting.image_sides import OpImages
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts, SampleMessage

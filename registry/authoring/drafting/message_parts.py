@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cdc_contracts.registry.authoring.drafting.envelope_places import EnvelopeFacts, find_envelope, lists_key
+from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts
+from cdc_contracts.registry.authoring.drafting.envelope_places import find_envelope
 from cdc_contracts.registry.authoring.drafting.image_sides import OpImages, find_sides
+from cdc_contracts.registry.authoring.drafting.key_places import lists_key
 from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
 from cdc_contracts.registry.authoring.drafting.op_codes import (
     MARKS,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cdc_contracts.registry.authoring.drafting.envelope_places import KEY, EnvelopeFacts
+from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts
 from cdc_contracts.registry.authoring.drafting.image_sides import OpImages
+from cdc_contracts.registry.authoring.drafting.key_places import KEY
 from cdc_contracts.registry.authoring.drafting.message_members import Parts, words_of
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
 from cdc_contracts.registry.authoring.drafting.row_places import (

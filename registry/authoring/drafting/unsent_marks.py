@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from cdc_contracts.registry.authoring.drafting.envelope_places import EnvelopeFacts
+from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts
 from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
 from cdc_contracts.registry.authoring.drafting.row_places import BEFORE, RowPlaces, words_of_image
