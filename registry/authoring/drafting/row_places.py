@@ -22,8 +22,9 @@ from cdc_contracts.registry.authoring.drafting.type_places import (
     share_of,
     types_within,
 )
-from cdc_contracts.registry.core.common.json_messages import Unreadable, kind_of, parse_message
+from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.message.text_images import open_text
 from cdc_contracts.registry.core.values import Number
 
 BEFORE: Final = frozenset({"before", "old", "prev", "previous", "pre", "undo"})
@@ -197,7 +198,7 @@ def _rows_of(members: Members, parts: Parts, places: RowPlaces, *, is_wide: bool
                 texts = frozenset(row for row in rows if isinstance(row, str))
                 plain = texts if len(texts) == len(rows) else frozenset()
                 places.refused[parts] = UnreadableRows("arrays of values", message.place, plain)
-            elif isinstance(value, str) and hint_of(parts, own=True) == SIDE and _is_object(value):
+            elif isinstance(value, str) and hint_of(parts, own=True) == SIDE and open_text(value) is not None:
                 places.refused[parts] = UnreadableRows(TEXTS, message.place)
             return None
         if isinstance(value, list) and rows and _are_cells(rows):
@@ -217,15 +218,6 @@ def _rows_of(members: Members, parts: Parts, places: RowPlaces, *, is_wide: bool
         )
         return None
     return [{name: one for name, one in row.items() if name not in types} for row in found if row] or None
-
-
-def _is_object(text: str) -> bool:
-    """Return whether a text is that of a JSON object."""
-    try:
-        parse_message(text.encode())
-    except Unreadable:
-        return False
-    return True
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
