@@ -73,7 +73,7 @@ def read_samples(
     messages = []
     for place, value, *key in records if schemas is None else _unframed(records, schemas):
         try:
-            messages.append(SampleMessage(place, value, parse_message(value), *key))
+            messages.append(SampleMessage(place, value, parse_message(value), key[0] if key else None))
         except Unreadable as error:
             if value.startswith(_AVRO):
                 raise UndetectedError(
@@ -283,10 +283,11 @@ class _Attempt:
         """Return samples with what they decode to, a few of each kind of message, and how many could not be made."""
         validation, files, left_out = self._validation(), dict[str, bytes](), 0
         for name, message in self._chosen():
-            value, validated = message.value, validation.validate(message.value)
-            if not keep_values:
-                value = self._rewritten(message)
-                validated = validation.validate(value)
+            value = message.value
+            if message.of_key or not keep_values:  # a file has no key, whose row stands in the message then
+                content = message.content if keep_values else self._rewritten(message)
+                value = validation.wire.write(write_message(content))
+            validated = validation.validate(value)
             if validated.verdict.outcome not in _FITTING:
                 left_out += 1
                 continue
@@ -296,16 +297,15 @@ class _Attempt:
             files[f"{self.own}/samples/{name}.change.json"] = _changes(validated)
         return files, left_out
 
-    def _rewritten(self, message: SampleMessage) -> bytes:
+    def _rewritten(self, message: SampleMessage) -> dict[str, Any]:
         draft = self.draft or draft_contract(self.reference, self.document, self.messages)
-        content = Rewriter(draft.members, draft.places, draft.kept(), draft.absent.texts).rewrite(message)
-        return write_message(content).encode()
+        return Rewriter(draft.members, draft.places, draft.kept(), draft.absent.texts).rewrite(message)
 
     def _chosen(self) -> Iterator[tuple[str, SampleMessage]]:
         """Yield the first messages of each op and each combination of images, by a name."""
         draft = self.draft or draft_contract(self.reference, self.document, self.messages)
         seen: dict[Any, int] = {}
-        for message in self.messages:
+        for message in draft.members.messages:
             op = draft.codes.op(message) or "message"
             code = draft.codes.code(message) or ""
             kind = (op, code, tuple(holding_images(message, draft.places)))

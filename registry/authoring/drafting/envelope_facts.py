@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember
+from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, SampleMessage
+from cdc_contracts.registry.core.common.pointers import split_pointer
+
+_NAMES: Final = ("database_table", "database", "schema", "table")
 
 
 @dataclass
@@ -26,6 +29,11 @@ class EnvelopeFacts:
     questions: list[str] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
     """The members that these questions name, by pointer."""
+
+    def names_of(self, message: SampleMessage) -> tuple[str, ...]:
+        """Return what a message says of the table that it is of."""
+        places = (place.says for name, place in self.places.items() if name in _NAMES)
+        return tuple(str(message.at(split_pointer(says["at"]))) for says in places if "at" in says)
 
 
 def evidence_of(members: Members, member: ObservedMember, what: str) -> str:

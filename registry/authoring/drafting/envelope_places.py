@@ -15,7 +15,8 @@ from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
 from cdc_contracts.registry.authoring.drafting.statement_texts import STATEMENT_WORDS
 from cdc_contracts.registry.core.common.pointers import ABSENT
 
-_TABLE: Final = (("table",), ("tbl",), ("tab",), ("table", "name"), ("tbl", "name"), ("tab", "name"), ("relation",))
+_TABLE: Final = (("table",), ("tbl",), ("tab",), ("table", "name"), ("tbl", "name"), ("tab", "name"), ("relation",),
+                 ("collection",))  # fmt: skip
 _DATABASE: Final = (("database",), ("db",), ("database", "name"), ("db", "name"), ("catalog",), ("dbname",))
 _SCHEMA: Final = (("schema",), ("schema", "name"), ("owner",))
 _POSITION: Final = frozenset({"pos", "position", "lsn", "scn", "seq", "sequence", "offset", "csn"})

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cdc_contracts.registry.authoring.drafting.image_sides import OpImages
+from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts
+from cdc_contracts.registry.authoring.drafting.object_texts import read_object
 from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces, hint_of
 from cdc_contracts.registry.core.common.pointers import join_pointer
 
 
-def image_questions(places: RowPlaces, sides: Mapping[str, OpImages]) -> Iterator[str]:
+def image_questions(members: Members, places: RowPlaces, sides: Mapping[str, OpImages]) -> Iterator[str]:
     """Yield the questions about the members that hold rows, then those about the rows of each op."""
     yield from _about_places(places)
+    texts = [join_pointer(*parts) for parts in _texts_beside(members, places)]
+    if texts:
+        yield f"is there a row at {_all(texts)}? What no name calls a row stays a text, also that of an object."
     yield from _about_pairs(sides)
     for op, one in sides.items():
         if one.against_names is not None:
             yield f"is {one.against_names} the row of {op}? Its name says that it is the row before a change."
         if one.uneven:
             yield f"which columns do the images of {op} leave out? Some rows have columns that the other one lacks."
+        if one.of_keys:
+            some = f"{one.of_keys:,} of {one.messages:,} messages"
+            yield f"does the key of its record say which row a {op} is of, where it has none ({some})?"
     without = [
         f"{number:,} of {one.messages:,} messages of {op} hold none at {pointer or 'the message'}"
         for op, one in sides.items() for pointer, number in one.without_row.items()
@@ -47,6 +55,17 @@ def _about_places(places: RowPlaces) -> Iterator[str]:
         )
         row = join_pointer(*places.flattened) or "the message"
         yield f"{row} is the row: is none of {hidden} a column, and each of {columns} one?"
+
+
+def _texts_beside(members: Members, places: RowPlaces) -> Iterator[Parts]:
+    """Yield the members that hold texts of objects alone, outside of rows or named like one."""
+    for member in members:
+        is_inside = any(parts == member.parts[: len(parts)] for parts in places.images)
+        is_named = hint_of(member.parts, own=True) > 0 and places.flattened is not None
+        if (is_named or not is_inside) and member.is_only("string"):
+            objects = [read_object(text) for text in member.texts]
+            if None not in objects and any(objects):
+                yield member.parts
 
 
 def _about_pairs(sides: Mapping[str, OpImages]) -> Iterator[str]:

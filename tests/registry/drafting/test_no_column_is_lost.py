@@ -54,6 +54,8 @@ class Feed:
     block: bool
     always_before: bool
     columns: dict[str, str]
+    as_texts: bool
+    """Whether each row is the text of an object."""
 
     @property
     def holder(self) -> str:
@@ -74,7 +76,8 @@ def draw_feed(seed: int) -> Feed:
     block = shape != "row" and code[shape] is not None and draw.random() < (1 / 2 if shape == "flat" else 1 / 3)
     types = [type_ for type_ in VALUES if not block or type_ != "uint64"]
     columns = {"id": "int64", **{name: draw.choice(types) for name in chosen}}
-    return Feed(draw, shape, code[shape], block, draw.random() < 1 / 2, columns)
+    always_before = draw.random() < 1 / 2
+    return Feed(draw, shape, code[shape], block, always_before, columns, shape == "sides" and draw.random() < 1 / 3)
 
 
 Row = dict[str, Any]
@@ -119,7 +122,8 @@ def write_change(feed: Feed, op: str, before: Row | None, after: Row | None) -> 
         return {"op": CODES[op], "table": "t", "row": row}, (op, row, None) if op == "delete" else (op, None, row)
     if op == "update" and not feed.always_before:
         before = None
-    message = {"before": before, "after": after, "source": {"table": "t", "pos": 7}}
+    sent = [row if row is None or not feed.as_texts else to_bytes(row).decode() for row in (before, after)]
+    message = {"before": sent[0], "after": sent[1], "source": {"table": "t", "pos": 7}}
     if feed.code is not None:
         message[feed.code] = CODES[op]
     meant = op if feed.code is not None or (before is not None) else "upsert"
@@ -135,8 +139,8 @@ def wrapped(feed: Feed, message: dict[str, Any]) -> dict[str, Any]:
         name: {"type": type_, "field": name, **({"items": {"type": "string"}} if type_ == "array" else {})}
         for name, type_ in feed.columns.items()
     }
-    described |= {name: {"type": "struct", "fields": [*columns.values()], "field": name} for name in ("before", "after")
-                  if name in message}  # fmt: skip
+    row = {"type": "string"} if feed.as_texts else {"type": "struct", "fields": [*columns.values()]}
+    described |= {name: {**row, "field": name} for name in ("before", "after") if name in message}
     described |= columns if feed.shape == "flat" else {}
     return {"schema": {"type": "struct", "fields": [*described.values()]}, "payload": message}
 
@@ -148,10 +152,12 @@ def test_each_member_is_a_decoded_column_or_stated_to_be_none(first, count, cano
         feed = draw_feed(seed)
         faults = drafted(feed, Random(seed).choice((1, 2, 5, 15)), canonical)
         assert faults in ([], None), f"seed {seed}: {faults}"
-        shape = f"{feed.shape} beside a block" if feed.block else feed.shape
+        shape = "texts" if feed.as_texts else feed.shape
+        shape = f"{shape} beside a block" if feed.block else shape
         outcomes[shape if faults is not None else f"{shape} refused"] += 1
     assert outcomes["row"] > 0
     assert outcomes["flat beside a block"] > 0
+    assert outcomes["texts"] > 0
 
 
 def drafted(feed: Feed, count: int, catalogue: Catalogue) -> list[str] | None:
