@@ -64,6 +64,36 @@ def test_an_editor_finds_the_schema_of_each_drafted_file_and_catalogues_pass_ove
     assert one == other
 
 
+def write_texts(name, *images):
+    """Write changes whose rows are JSON texts, as before and after."""
+    ops = {(False, True): "c", (True, True): "u", (True, False): "d"}
+    messages = [{"op": ops[before is not None, after is not None], "before": before, "after": after, "tbl": "t"}
+                for before, after in images]  # fmt: skip
+    Path(name).write_bytes(b"\n".join(written(messages)) + b"\n")
+
+
+def test_rows_that_are_json_texts_are_drafted_checked_and_compared_with_the_nearest_contract(messages, capsys):
+    ann, bob = '{"id": 1, "name": "Ann", "tags": ["a"]}', '{"id": 1, "name": "Bob", "tags": []}'
+    write_texts("texts.jsonl", (None, ann), (ann, bob), (bob, None))
+    assert main(["contract", "new", "acme/texts", "texts.jsonl"]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("contracts/acme/texts/v1: acme/texts@1, to which all 3 messages conform\n")
+    assert "The nearest contract is debezium/mongodb@1, which differs\n" in told.out
+    assert told.err == "lint: no findings\n"
+    assert main(["check", "texts.jsonl", "--contracts", "contracts"]) == 0
+    assert "3 conforming" in capsys.readouterr().err
+
+
+def test_a_text_that_holds_no_row_is_refused_with_its_place_and_a_remedy(messages, capsys):
+    write_texts("texts.jsonl", (None, '{"id": 1}'), ('{"id": 1}', "null"))
+    assert main(["contract", "new", "acme/texts", "texts.jsonl"]) == 4
+    said = "/after holds texts of objects, and in 1 of 2 messages a text that is none (texts.jsonl:2)"
+    assert capsys.readouterr().err.split("\n")[:2] == [
+        f"error: no contract can express these messages: {said}",
+        "  An image that is a text holds one JSON object; where there is no row, it is null. Leave the others out.",
+    ]
+
+
 def test_messages_of_a_topic_are_read_with_their_offsets(messages, capsys, broker, make_topic):
     values = (messages / "flat.jsonl").read_bytes().splitlines()
     topic = make_topic([(1, value) for value in values], partitions=2)

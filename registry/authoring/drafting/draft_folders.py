@@ -264,7 +264,7 @@ class _Attempt:
             )  # fmt: skip
         read = [(message, one.reading) for message, one in validated if one.reading is not None]
         unread = find_unread(version, read, None if self.base is None else self.base.schema)
-        asked = set() if self.draft is None else self.draft.envelope.asked
+        asked = set() if self.draft is None else self.draft.envelope.asked | self.draft.blocks
         self.open_members = unread_questions(
             {parts: one for parts, one in unread.items() if join_pointer(*parts) not in asked}, len(self.messages)
         )

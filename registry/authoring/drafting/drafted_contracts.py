@@ -72,6 +72,11 @@ class ContractDraft:
                 pointers.add(join_pointer(*parts))
         return pointers
 
+    @property
+    def blocks(self) -> set[str]:
+        """The schema blocks by pointer: they describe other members, whether types are read from them or not."""
+        return {join_pointer(*parts) for parts in self.places.blocks}
+
     def withdraw(self, rule: str, path: str, where: str) -> bool:
         """Take back what a message contradicts; return whether there was something."""
         name = rule.partition(".")[2]
@@ -160,10 +165,10 @@ class ContractDraft:
         marks = {str(kind.mark): kind.mark for kind in self.codes.codeless}
         tests: list[dict[str, Any]] = [{"any": [*codes, *marks.values()]}] if marks else codes
         always = [member for member in self.members if member.held == len(self.members.messages)]
-        block = self.places.types.parts if self.places.types is not None and self.places.types.is_block else None
+        blocks = self.places.blocks
         outside = [
             member for member in always
-            if not self._is_row(member.parts) and (block is None or member.parts[:-1][: len(block)] != block)
+            if not self._is_row(member.parts) and not any(member.parts[:-1][: len(one)] == one for one in blocks)
         ]  # fmt: skip
         present = [{"present": member.pointer} for member in outside if member.parts != self.codes.member.parts]
         return tests + present[:_MOST_PRESENT]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts, EnvelopePlace, evidence_of
 from cdc_contracts.registry.authoring.drafting.key_places import find_key
-from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts
+from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, words_of
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
 from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
 from cdc_contracts.registry.authoring.drafting.statement_texts import STATEMENT_WORDS
@@ -213,7 +213,9 @@ def _find_positions(found: EnvelopeFacts, members: Members, outside: list[Observ
             f"is {position.pointer} the position of the message in its stream? `monotonic: strict` or `non-strict` "
             f"promises an order.",
         )  # fmt: skip
-    transaction = next((one for one in free if {*one.words} & _TRANSACTION and one.is_only("number", "string")), None)
+    plain = [one for one in free if one.is_only("number", "string")]
+    ids = [one for one in plain if one.words == ("id",) and {*words_of("".join(one.parts[-2:-1]))} & _TRANSACTION]
+    transaction = next((one for one in (*ids, *plain) if one in ids or {*one.words} & _TRANSACTION), None)
     if transaction is not None and transaction is not position:
         found.places["transaction"] = EnvelopePlace(
             {"at": transaction.pointer},

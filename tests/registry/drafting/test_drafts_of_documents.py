@@ -7,6 +7,7 @@ import json
 import pytest
 import yaml
 from document_messages import BESIDE_BLOCKS, DOCUMENTS, MESSAGES, Pair, beside_blocks, open_documents, rows_of_kernel
+from framed_topics import HeldSchemas, body_of, frame
 from home_made import written
 from topics import CATALOGUE
 
@@ -16,6 +17,7 @@ from cdc_contracts.registry.core.common.errors import UndetectedError
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.validate.validation_context import open_validation
+from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 SUBJECT = "acme/feed"
 
@@ -162,6 +164,31 @@ def test_texts_beside_rows_are_no_rows_and_are_asked_about(draft):
             "also that of an object."
         )
     ]
+
+
+KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": "string"}]}
+SIDES = [{"name": name, "type": ["null", "string"]} for name in ("before", "after")]
+ENVELOPE = {"type": "record", "name": "Envelope", "fields": [
+    *SIDES, {"name": "op", "type": "string"}, {"name": "ts_ms", "type": "long"},
+    {"name": "source", "type": {"type": "record", "name": "Source", "fields": [{"name": "table", "type": "string"}]}},
+]}  # fmt: skip
+
+
+def test_framed_records_hold_texts_too(canonical):
+    schemas, key = WriterSchemas(HeldSchemas({1: ENVELOPE, 2: KEY})), frame(2, body_of(KEY, {"id": "1"}))
+    common = {"ts_ms": 1_760_000_000_000, "source": {"table": "t"}}
+    messages = [{"op": "c", "before": None, "after": ANN} | common, {"op": "d", "before": None, "after": None} | common]
+    records = [(f"m:{number}", frame(1, body_of(ENVELOPE, one)), key) for number, one in enumerate(messages, 1)]
+
+    folder = make_folder(canonical, SUBJECT, "m", read_samples(records, schemas), like=None, keep_values=False)
+
+    contract = yaml.safe_load(folder.files[f"{SUBJECT}/v1/contract.yaml"])
+    assert contract["envelope"]["primary_key"] == {"from": "kafka-key", "at": "/payload", "json_texts": {"id": "id"}}
+    assert contract["images"] == {
+        "container": "json-text", "insert": {"after": {"at": "/payload/after"}},
+        "delete": {"before": {"at": "/payload/before", "or_key": True}},
+    }  # fmt: skip
+    assert [question for question in folder.questions if question.startswith("nothing reads")] == []
 
 
 def text(**row):
