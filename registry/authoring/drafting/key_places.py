@@ -28,6 +28,8 @@ from cdc_contracts.registry.core.validate.key_values import has_value
 KEY: Final = frozenset({"key", "keys", "pk", "pks", "pkeys", "primary", "identity"})
 _LISTED_FOR_ONE: Final = 9
 """A list of names in this many messages is the key although one message contradicts it."""
+_COMPARED: Final = 100
+"""So many keys say which columns their texts hold; whether they do is then asked of all keys."""
 _NOTATIONS: Final = ValueMapping(MappingDocument.model_validate({"mapping": "keys", "untyped": {**EXTENDED}}))
 """Reads the values of keys and of rows: what is no Extended JSON is read as JSON."""
 
@@ -98,7 +100,7 @@ def _places_in_keys(keyed: Sequence[SampleMessage], places: RowPlaces) -> Iterat
     """
     for at in dict.fromkeys(pointer for message in keyed for pointer in _objects_in_key(message.key or b"")):
         yield KeyPlace(at)
-        texts = tuple(_columns_as_texts(keyed, at, places)) if places.container == JSON_TEXT else ()
+        texts = tuple(_columns_as_texts(keyed[:_COMPARED], at, places)) if places.container == JSON_TEXT else ()
         if texts:
             yield KeyPlace(at, (), texts)
 
