@@ -87,7 +87,7 @@ def test_rows_that_are_json_texts_are_drafted_checked_and_compared_with_the_near
 def test_a_text_that_holds_no_row_is_refused_with_its_place_and_a_remedy(messages, capsys):
     write_texts("texts.jsonl", (None, '{"id": 1}'), ('{"id": 1}', "null"))
     assert main(["contract", "new", "acme/texts", "texts.jsonl"]) == 4
-    said = "/after holds texts of objects, and in 1 of 2 messages a text that is none (texts.jsonl:2)"
+    said = "/after holds JSON objects as texts, but in 1 of 2 messages a text that holds none (texts.jsonl:2)"
     assert capsys.readouterr().err.split("\n")[:2] == [
         f"error: no contract can express these messages: {said}",
         "  An image that is a text holds one JSON object; where there is no row, it is null. Leave the others out.",

@@ -16,7 +16,8 @@ def image_questions(members: Members, places: RowPlaces, sides: Mapping[str, OpI
     yield from _about_places(places)
     texts = [join_pointer(*parts) for parts in _texts_beside(members, places)]
     if texts:
-        yield f"is there a row at {_all(texts)}? What no name calls a row stays a text, also that of an object."
+        why = "JSON objects stand there as texts and are kept as texts: no name says that they are rows"
+        yield f"is there a row at {_all(texts)}? {why} before or after a change."
     yield from _about_pairs(sides)
     for op, one in sides.items():
         if one.against_names is not None:
@@ -25,7 +26,7 @@ def image_questions(members: Members, places: RowPlaces, sides: Mapping[str, OpI
             yield f"which columns do the images of {op} leave out? Some rows have columns that the other one lacks."
         if one.of_keys:
             some = f"{one.of_keys:,} of {one.messages:,} messages"
-            yield f"does the key of its record say which row a {op} is of, where it has none ({some})?"
+            yield f"is the row of a {op} that of the key of its record, where the message holds none ({some})?"
     without = [
         f"{number:,} of {one.messages:,} messages of {op} hold none at {pointer or 'the message'}"
         for op, one in sides.items() for pointer, number in one.without_row.items()

@@ -24,8 +24,8 @@ def open_texts(members: Members, parts: Parts) -> Members:
     others = [message for message, one in zip(members.messages, opened, strict=True) if one is None]
     if others:
         raise UndetectedError(
-            f"no contract can express these messages: {join_pointer(*parts)} holds texts of objects, and in "
-            f"{len(others):,} of {len(members.messages):,} messages a text that is none",
+            f"no contract can express these messages: {join_pointer(*parts)} holds JSON objects as texts, but in "
+            f"{len(others):,} of {len(members.messages):,} messages a text that holds none",
             where=others[0].place,
             hint="An image that is a text holds one JSON object; where there is no row, it is null. Leave the others "
             "out.",

@@ -56,7 +56,7 @@ def find_key(
     if not _find_kafka_key(found, members, places, codes):
         keys = any(message.key is not None for message in members.messages)
         texts = "" if keys or places.container != JSON_TEXT else (
-            " No record has a key, as no line of a file does: those of a topic may say which row is deleted."
+            " No record here has a key; the keys of a topic, or of a Parquet file, may say which row is deleted."
         )  # fmt: skip
         found.questions.append(
             f"no member lists the columns of the key: table contracts may (`primary_key: [...]`).{texts}"

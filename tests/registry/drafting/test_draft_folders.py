@@ -193,7 +193,7 @@ def test_samples_hold_no_value_of_a_row_unless_they_are_to_be_kept(make, tmp_pat
         ([{"op": "I", "table": "t", "data": [1, "a"]}], "/data holds arrays of values (as in messages.jsonl:1)"),
         (
             [{"op": "c", "after": '{"_id": 1}'}, {"op": "d", "after": "null"}, {"op": "d", "after": ""}],
-            "/after holds texts of objects, and in 2 of 3 messages a text that is none",
+            "/after holds JSON objects as texts, but in 2 of 3 messages a text that holds none",
         ),
         (
             [{"op": "I", "table": "t", "row": {"id": 1, "doc": {"x": 1}}}],

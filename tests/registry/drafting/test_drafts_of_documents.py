@@ -6,7 +6,16 @@ import json
 
 import pytest
 import yaml
-from document_messages import BESIDE_BLOCKS, DOCUMENTS, MESSAGES, Pair, beside_blocks, open_documents, rows_of_kernel
+from document_messages import (
+    BESIDE_BLOCKS,
+    DOCUMENTS,
+    MESSAGES,
+    Pair,
+    beside_blocks,
+    open_documents,
+    quarantine_of,
+    rows_of_kernel,
+)
 from framed_topics import HeldSchemas, body_of, frame
 from home_made import written
 from topics import CATALOGUE
@@ -20,6 +29,11 @@ from cdc_contracts.registry.core.validate.validation_context import open_validat
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSchemas
 
 SUBJECT = "acme/feed"
+
+
+KEPT_TEXTS = (
+    "JSON objects stand there as texts and are kept as texts: no name says that they are rows before or after a change."
+)
 
 
 class Draft:
@@ -81,6 +95,7 @@ def test_documents_of_a_connector_are_drafted_like_the_contract_that_describes_t
 
     assert rows_by(found.validation, pairs) == rows_by(open_documents(reference), pairs)
     assert len(rows_by(found.validation, pairs)) == 39
+    assert quarantine_of(found.validation, pairs) == []
     at, wanted = "/payload" * (reference == BESIDE_BLOCKS), CATALOGUE.version(reference).resolved
     images = found.contract["images"]
     assert images == {
@@ -127,6 +142,12 @@ def test_samples_have_texts_too_and_a_row_of_the_key_in_the_message(keep_values,
     assert ("KX-4410" in json.dumps(rows)) is keep_values
 
 
+def test_samples_of_values_that_stand_for_others_still_stand_for_such(draft):
+    names = ("2.5.4 insert-of-special-values", "3.7.0 insert-of-special-values-extended", "3.6.1 insert-of-every-type")
+    found = draft([MESSAGES[name] for name in names])
+    assert (found.folder.samples, found.folder.left_out) == (3, 0)
+
+
 def test_documents_without_keys_leave_deletions_open(draft):
     values = [Pair(MESSAGES[f"3.6.1 {name}"].value) for name in ("insert", "update", "delete")]
 
@@ -135,8 +156,8 @@ def test_documents_without_keys_leave_deletions_open(draft):
     assert found.contract["ops"] == {"c": "insert", "u": "update", "d": "mark"}
     assert found.rows[2] == []
     asked = (
-        "no member lists the columns of the key: table contracts may (`primary_key: [...]`). No record has a key, as no "
-        "line of a file does: those of a topic may say which row is deleted."
+        "no member lists the columns of the key: table contracts may (`primary_key: [...]`). No record here has a key; the "
+        "keys of a topic, or of a Parquet file, may say which row is deleted."
     )
     assert {"does d mean mark? No message with it holds a row.", asked} <= {*found.questions}
 
@@ -148,7 +169,7 @@ def test_a_delete_has_the_row_of_its_key_at_the_only_image_there_is(draft):
     assert found.contract["images"]["delete"] == {"before": {"at": "/after", "or_key": True}}
     assert found.rows[1] == [("delete", {"_id": "690c5a1e7d3b0f4c2a91e6d8"}, None)]
     assert (
-        "does the key of its record say which row a delete is of, where it has none (1 of 1 messages)?"
+        "is the row of a delete that of the key of its record, where the message holds none (1 of 1 messages)?"
         in found.questions
     )
 
@@ -158,12 +179,7 @@ def test_texts_beside_rows_are_no_rows_and_are_asked_about(draft):
 
     assert found.contract["images"]["update"] == {"after": {"at": "/after"}}
     asked = [question for question in found.questions if question.startswith("is there a row at")]
-    assert asked == [
-        (
-            "is there a row at /source/lsid and /updateDescription/updatedFields? What no name calls a row stays a text, "
-            "also that of an object."
-        )
-    ]
+    assert asked == [f"is there a row at /source/lsid and /updateDescription/updatedFields? {KEPT_TEXTS}"]
 
 
 KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": "string"}]}
@@ -258,7 +274,7 @@ def test_a_text_that_is_a_column_stays_one(message, row, draft):
 def test_a_row_that_is_a_text_under_a_name_of_no_side_stays_a_text_and_is_asked_about(draft):
     found = draft(pairs_of([{"op": "I", "table": "t", "data": ANN}]))
     assert found.rows == [[("insert", None, {"data": ANN})]]
-    assert "is there a row at /data? What no name calls a row stays a text, also that of an object." in found.questions
+    assert f"is there a row at /data? {KEPT_TEXTS}" in found.questions
 
 
 def test_a_document_without_a_field_of_another_is_whole(draft):
@@ -337,15 +353,15 @@ def test_extended_json_in_objects_is_read_too(draft):
     ("messages", "says", "first"),
     [
         ([change("c", None, "null"), change("c", None, ANN)],
-         "/after holds texts of objects, and in 1 of 2 messages a text that is none", "m:1"),
+         "/after holds JSON objects as texts, but in 1 of 2 messages a text that holds none", "m:1"),
         ([change("c", None, ANN), change("c", None, "null")],
-         "/after holds texts of objects, and in 1 of 2 messages a text that is none", "m:2"),
+         "/after holds JSON objects as texts, but in 1 of 2 messages a text that holds none", "m:2"),
         ([change("c", None, ANN), change("c", None, ANN[:-1])],
-         "/after holds texts of objects, and in 1 of 2 messages a text that is none", "m:2"),
+         "/after holds JSON objects as texts, but in 1 of 2 messages a text that holds none", "m:2"),
         ([change("c", None, ANN), change("c", None, "")],
-         "/after holds texts of objects, and in 1 of 2 messages a text that is none", "m:2"),
+         "/after holds JSON objects as texts, but in 1 of 2 messages a text that holds none", "m:2"),
         ([change("c", None, ANN), change("c", None, f"[{ANN}]")],
-         "/after holds texts of objects, and in 1 of 2 messages a text that is none", "m:2"),
+         "/after holds JSON objects as texts, but in 1 of 2 messages a text that holds none", "m:2"),
         ([change("c", None, None), change("d", None, None)],
          "no member holds rows: objects of columns, or lists of them; nor is the message itself one, beside /before, /after", ""),
         ([change("c", None, "{}")], "no member holds rows: objects of columns, or lists of them", ""),
