@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from cdc_contracts.registry.authoring.drafting.image_sides import OpImages
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts
-from cdc_contracts.registry.authoring.drafting.object_texts import read_object
-from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces, hint_of
+from cdc_contracts.registry.authoring.drafting.object_texts import holds_objects
+from cdc_contracts.registry.authoring.drafting.row_places import JSON_TEXT, SIDE, RowPlaces, hint_of
 from cdc_contracts.registry.core.common.pointers import join_pointer
 
 
@@ -49,6 +49,9 @@ def _about_places(places: RowPlaces) -> Iterator[str]:
         nameless = [join_pointer(*parts) for parts in places.images if hint_of(parts) > hint_of(parts, own=True) == 0]
         if nameless:
             yield f"is there a row at {_all(nameless)}, or a column that is an object? Only the member above says so."
+        lone = [join_pointer(*parts) for parts in places.images if hint_of(parts) < SIDE]
+        if places.container == JSON_TEXT and lone:
+            yield f"is {_all(lone)} the row, or a column of the message? It is a text, and no other member is a column."
     if places.flattened is not None and places.not_columns:
         hidden, columns = (
             _all([join_pointer(*places.flattened, name) for name in names])
@@ -63,10 +66,8 @@ def _texts_beside(members: Members, places: RowPlaces) -> Iterator[Parts]:
     for member in members:
         is_inside = any(parts == member.parts[: len(parts)] for parts in places.images)
         is_named = hint_of(member.parts, own=True) > 0 and places.flattened is not None
-        if (is_named or not is_inside) and member.is_only("string"):
-            objects = [read_object(text) for text in member.texts]
-            if None not in objects and any(objects):
-                yield member.parts
+        if (is_named or not is_inside) and holds_objects(member):
+            yield member.parts
 
 
 def _about_pairs(sides: Mapping[str, OpImages]) -> Iterator[str]:

@@ -5,14 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts
-from cdc_contracts.registry.authoring.drafting.key_places import key_place_of
+from cdc_contracts.registry.authoring.drafting.key_places import KEY, key_place_of
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts, SampleMessage, words_of
-from cdc_contracts.registry.authoring.drafting.object_texts import has_constants, read_object
+from cdc_contracts.registry.authoring.drafting.object_texts import has_constants, holds_objects, read_object
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
-from cdc_contracts.registry.authoring.drafting.row_places import BEFORE, JSON_TEXT, RowPlaces
+from cdc_contracts.registry.authoring.drafting.row_places import BEFORE, JSON_TEXT, RowPlaces, hint_of
 from cdc_contracts.registry.core.common.errors import UndetectedError
 from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer
 from cdc_contracts.registry.core.message.primary_keys import read_key_columns
+
+
+def find_lone_text(members: Members, places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> Parts | None:
+    """Return the member that holds rows as texts although its name says no side; None if it may be a column.
+
+    Its name says that it holds rows, and every other member is of the envelope, so that no row is around it.
+    """
+    if places.images or codes.is_marked:
+        return None
+    facts = [*envelope.places.values(), *([envelope.ddl] if envelope.ddl else [])]
+    taken = {codes.member.pointer, *(str(one.says.get("at", one.says.get("text", {}).get("at"))) for one in facts)}
+    others = [
+        member for member in members
+        if member.held and "object" not in member.kinds and member.pointer not in taken and not {*member.words} & KEY
+        and not any(member.parts[: len(block)] == block for block in places.blocks)
+    ]  # fmt: skip
+    texts = [member for member in others if hint_of(member.parts, own=True) and holds_objects(member)]
+    return texts[0].parts if len(texts) == len(others) == 1 else None
 
 
 def open_texts(members: Members, parts: Parts) -> Members:

@@ -9,7 +9,7 @@ from typing import Final
 from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts
 from cdc_contracts.registry.authoring.drafting.envelope_places import find_envelope
 from cdc_contracts.registry.authoring.drafting.image_sides import OpImages, find_sides
-from cdc_contracts.registry.authoring.drafting.image_texts import add_rows_of_keys, open_texts
+from cdc_contracts.registry.authoring.drafting.image_texts import add_rows_of_keys, find_lone_text, open_texts
 from cdc_contracts.registry.authoring.drafting.key_places import lists_key
 from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
 from cdc_contracts.registry.authoring.drafting.op_codes import (
@@ -89,19 +89,23 @@ def _find_rows(members: Members) -> tuple[Members, RowPlaces, OpCodes, EnvelopeF
         if codes is None:
             raise _no_op(members, places)
         envelope = find_envelope(members, places, codes)
-        more = find_wide_rows(places, codes, envelope)
+        more = text = find_wide_rows(places, codes, envelope)
         if more is None:
+            text = find_lone_text(members, places, codes, envelope)
+        elif places.refused[more].holds != TEXTS:
+            text = None
+        if text is not None:
+            if _is_marked_row(members, places, codes, envelope):
+                break
+            members, more = open_texts(members, text), text
+            texts.add(text)
+        elif more is None:
             keyed = add_rows_of_keys(members, places, codes, envelope)
             if keyed is None:
                 break
             members, more = keyed
         elif more in wide:
             break
-        elif places.refused[more].holds == TEXTS:
-            if _is_marked_row(members, places, codes, envelope):
-                break
-            members = open_texts(members, more)
-            texts.add(more)
         wide.add(more)
     return members, places, codes, envelope
 

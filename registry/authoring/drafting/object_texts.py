@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from cdc_contracts.registry.authoring.drafting.message_members import ObservedMember
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message, taking_constants
 from cdc_contracts.registry.core.message.text_images import open_text
 
@@ -19,6 +20,12 @@ def read_object(text: str) -> dict[str, Any] | None:
         return None if opened is None else parse_message(opened)
     except Unreadable:
         return None
+
+
+def holds_objects(member: ObservedMember) -> bool:
+    """Return whether a member holds texts of objects alone, and not all of these are empty."""
+    objects = [read_object(text) for text in member.texts] if member.is_only("string") else [None]
+    return None not in objects and any(objects)
 
 
 def has_constants(text: str) -> bool:

@@ -261,20 +261,36 @@ def test_rows_beside_a_marked_op_code_alone_are_rows(draft):
     ("message", "row"),
     [
         ({"__op": "c", "id": 1, "after": ANN}, {"id": "1", "after": ANN}),
+        ({"__op": "c", "__table": "t", "data": ANN}, {"data": ANN}),
+        ({"op": "c", "table": "t", "note": ANN}, {"note": ANN}),
         ({"op": "c", "after": {"id": 1, "old": "{}", "x": [1]}}, {"id": "1", "old": "{}", "x": "[1]"}),
         ({"op": "c", "after": {"id": 1, "after": ANN}}, {"id": "1", "after": ANN}),
         ({"op": "c", "after": text(id=1, old=ANN)}, {"id": "1", "old": ANN}),
     ],
-    ids=["of a marked row", "beside an array", "in an object", "in a text"],
+    ids=["of a marked row", "of a marked row alone", "by its name", "beside an array", "in an object", "in a text"],
 )
 def test_a_text_that_is_a_column_stays_one(message, row, draft):
     assert draft(pairs_of([message])).rows == [[("insert", None, row)]]
 
 
-def test_a_row_that_is_a_text_under_a_name_of_no_side_stays_a_text_and_is_asked_about(draft):
-    found = draft(pairs_of([{"op": "I", "table": "t", "data": ANN}]))
-    assert found.rows == [[("insert", None, {"data": ANN})]]
+ABOUT_DATA = "is /data the row, or a column of the message? It is a text, and no other member is a column."
+
+
+def test_the_only_member_beside_the_envelope_is_the_row_if_its_name_says_so(draft):
+    message = {"op": "I", "table": "t", "ts": 1_760_000_000_000, "pk": ["id"], "data": ANN}
+    found = draft(pairs_of([message, {**message, "op": "D", "data": BOB}]))
+
+    assert found.rows == [[("insert", None, ANN_ROW)], [("delete", BOB_ROW, None)]]
+    assert found.contract["envelope"]["primary_key"] == {"at": "/pk", "as": "list"}
+    assert found.contract["images"]["insert"] == {"after": {"at": "/data"}}
+    assert ABOUT_DATA in found.questions
+
+
+def test_a_text_beside_what_may_be_columns_stays_one_and_is_asked_about(draft):
+    found = draft(pairs_of([{"op": "I", "table": "t", "id": 7, "data": ANN}]))
+    assert found.rows == [[("insert", None, {"id": "7", "data": ANN})]]
     assert f"is there a row at /data? {KEPT_TEXTS}" in found.questions
+    assert ABOUT_DATA not in found.questions
 
 
 def test_a_document_without_a_field_of_another_is_whole(draft):
