@@ -9,6 +9,7 @@ import base64
 import binascii
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -113,14 +114,21 @@ def guess_text(value: bytes, position: int | None) -> WrappingGuess | None:
     return None
 
 
-def guess_wrapping(message: dict[str, Any]) -> WrappingGuess | None:
-    """Return in what another tool wrapped a message that is JSON all the same, or None."""
+def guess_wrapping(message: dict[str, Any], is_near: Callable[[bytes], bool]) -> WrappingGuess | None:
+    """Return in what another tool wrapped a message that is JSON all the same, or None.
+
+    `is_near` says whether a value resembles a message of some contract. Columns and documents are texts of JSON too, so
+    the text of a member is a message only if it does; a member `payload` is taken for one whatever it holds.
+    """
     payload = message.get("payload")
     if message.keys() == {"schema", "payload"} and isinstance(payload, str):
         return _unwrap_text(payload, "a message wrapped by a Connect converter, as text in `payload`", "payload")
     texts = sorted(((name, value) for name, value in message.items() if isinstance(value, str)), key=_longest_first)
-    guesses = (_unwrap_text(value, f"a message wrapped in another, as text in `{name}`", name) for name, value in texts)
-    return next((found for found in guesses if found is not None), None)
+    for name, value in texts:
+        found = _unwrap_text(value, f"a message wrapped in another, as text in `{name}`", name)
+        if found is not None and (name == "payload" or (found.inside is not None and is_near(found.inside))):
+            return found
+    return None
 
 
 def _longest_first(member: tuple[str, str]) -> int:
