@@ -326,6 +326,28 @@ def test_a_time_is_read_or_asked_about(times, form, tmp_path):
     assert_sound(tmp_path, values)
 
 
+@pytest.mark.parametrize(
+    ("delay", "event", "process"),
+    [
+        (0, "/source/ts", "/ts"),  # of a snapshot, which says nothing of which one is which
+        (5, "/source/ts", "/ts"),
+        (-5, "/ts", "/source/ts"),  # what the times show counts for more than the name of the object
+    ],
+)
+def test_of_two_times_that_of_the_source_is_the_time_of_the_change(delay, event, process, tmp_path):
+    times = (1_760_000_000_123, 1_760_000_001_456)
+    drafted(
+        written(
+            {"op": "I", "source": {"table": "t", "ts": time}, "ts": time + delay, "row": {"id": at}}
+            for at, time in enumerate(times)
+        ),
+        tmp_path,
+    )
+    envelope = contract_in(tmp_path)["envelope"]
+    assert envelope["event_time"] == {"at": event, "form": "epoch-millis"}
+    assert envelope["process_time"] == {"at": process, "form": "epoch-millis"}
+
+
 def test_a_number_that_stands_for_no_time_is_said_and_read_as_none(tmp_path):
     values = written({"op": "I", "table": "t", "ts": time, "row": {"id": 1}} for time in (1_760_000_000_123, 0))
     drafted(values, tmp_path)
