@@ -106,7 +106,7 @@ def _of_text(text: str, number: int) -> str:
         return re.sub("[0-9]", "1", text).replace("1111-", "2011-", 1)
     if _BYTES.fullmatch(text):
         return re.sub("[0-9]+", digit, text)
-    if _BASE64.fullmatch(text) and ("=" in text or re.search("[A-Z]", text)) and re.search("[a-z0-9+/]", text):
+    if _BASE64.fullmatch(text) and ("=" in text or (re.search("[A-Z]", text) and re.search("[a-z0-9+/]", text))):
         return re.sub("[A-Za-z0-9+/]", "A", text)
     if _TIMES.fullmatch(text):
         return re.sub(r"[0-9]{3}(?=\.|$)", "111", text, count=1)

@@ -187,6 +187,25 @@ def test_samples_hold_no_value_of_a_row_unless_they_are_to_be_kept(make, tmp_pat
     assert_sound(tmp_path / "kept", written(messages))
 
 
+@pytest.mark.parametrize("content", ["AA==", "EQ==", "QUE=", "AAAB", "KioqKg=="])
+def test_bytes_of_any_length_are_rewritten_to_bytes(content, tmp_path):
+    row = {
+        "type": "struct",
+        "optional": True,
+        "fields": [
+            {"type": "int32", "optional": False, "field": "id"},
+            {"type": "bytes", "optional": True, "field": "code"},
+        ],
+    }
+    schema = {"type": "struct", "optional": False, "name": "acme.t.Envelope",
+              "fields": [{**row, "field": "before"}, {**row, "field": "after"}]}  # fmt: skip
+    payload = {"before": None, "after": {"id": 7, "code": content}, "op": "c", "source": {"table": "t"}}
+
+    folder = drafted(written([{"schema": schema, "payload": payload}]), tmp_path)
+
+    assert (folder.samples, folder.left_out) == (1, 0)
+
+
 @pytest.mark.parametrize(
     ("messages", "says"),
     [
