@@ -25,6 +25,8 @@ _BY_VERSION: Final = (b"\x03\x00", b"\x03\x05")
 _WITH_VERSION: Final = 18
 """The bytes of that header, sixteen of which are the id of a schema version."""
 _HEAD: Final = 4096
+_SEPARATORS: Final = (b"\t", b"^", b"|", b":", b";", b"#", b"~")
+"""What stands between a key and a message in lines that console consumers print."""
 _LINE_OF_JSON: Final = re.compile(rb'[{[]|[]}]+,?|"[^"\\]*"\s*:.*')
 """A bracket, or a member that no other one stands before."""
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}={0,2}\Z")
@@ -87,6 +89,13 @@ def guess_bytes(value: bytes) -> WrappingGuess | None:
 def guess_text(value: bytes, position: int | None) -> WrappingGuess | None:
     """Return what a UTF-8 text seems to be that is not one JSON text, from where reading it stopped; or None."""
     text = value.strip(b" \t\r\n")
+    behind = _find_behind_text(text)
+    if behind is not None:
+        return WrappingGuess(
+            "a message behind other text, such as the key that a console consumer prints before it",
+            "Print the values alone (`print.key=false`), or read the topic itself, which gives the keys too.",
+            behind,
+        )
     if _LINE_OF_JSON.fullmatch(text):
         return WrappingGuess(
             "a line of a JSON text that is written over several lines",
@@ -112,6 +121,23 @@ def guess_text(value: bytes, position: int | None) -> WrappingGuess | None:
     if text[1:2] == b"'" or b"': " in text[:_HEAD]:
         return WrappingGuess("the text of a Python dictionary", "Write it with a JSON writer, not with `str`.")
     return None
+
+
+def _find_behind_text(text: bytes) -> bytes | None:
+    """Return the message that ends a text, behind a key and a separator or behind what is no JSON; None without one.
+
+    Objects with white space or a comma between them may be several messages.
+    """
+    decoded = text.decode()
+    try:
+        ahead = len(decoded[: json.JSONDecoder().raw_decode(decoded)[1]].encode())
+    except (ValueError, RecursionError):
+        ahead = 1
+    start = text.find(b"{", ahead)
+    separators = _SEPARATORS if text.startswith((b"{", b"[")) else (*_SEPARATORS, b" ")
+    if start < 1 or text[start - 1 : start] not in separators or text[start:] == b"{}":
+        return None
+    return text[start:] if _holds_object(text[start:]) else None
 
 
 def guess_wrapping(message: dict[str, Any], is_near: Callable[[bytes], bool]) -> WrappingGuess | None:

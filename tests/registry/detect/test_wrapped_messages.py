@@ -1,4 +1,4 @@
-"""Messages inside others: a text of a member is taken for one only if a contract knows what it holds."""
+"""Messages inside or behind something else: what is told of it, and what is not taken for one."""
 
 import json
 
@@ -43,3 +43,27 @@ def test_a_member_payload_is_unwrapped_whatever_it_holds():
     found = detect_messages([json.dumps({"topic": "orders", "offset": 7, "payload": ORDER}).encode()])
 
     assert "as text in `payload`. Unwrap it on the way, or read it with `--unwrap connect-json`." in found.finalize
+
+
+@pytest.mark.parametrize(
+    "before", ['{"id": 7}\t', '{"id": 7}^', "null\t", "7|", '"7"\t', "order-7\t", "Partition:0\tOffset:12\torder-7\t"]
+)
+def test_messages_behind_their_keys_are_told_as_such(before):
+    found = detect_messages([before.encode() + value for value in sampled("dts/canal@2", 20)])
+
+    assert found.verdict == "not-in-catalogue"
+    assert found.finalize.startswith("The values look like a message behind other text, such as the key")
+
+
+@pytest.mark.parametrize("between", ["", " ", "\n", ","])
+def test_two_messages_in_one_value_are_not_taken_for_a_key_and_a_message(between):
+    found = detect_messages([value + between.encode() + value for value in sampled("dts/canal@2", 20)])
+
+    assert "behind other text" not in found.finalize
+
+
+@pytest.mark.parametrize("line", ["7,Kim,2026-11-28", "level=info msg={}", "order-7 {not JSON}", "order-7\t{"])
+def test_a_line_without_a_message_is_plain_text(line):
+    found = detect_messages([line.encode()])
+
+    assert "plain text" in found.finalize
