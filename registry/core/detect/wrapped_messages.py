@@ -9,8 +9,9 @@ from typing import Final
 from cdc_contracts.registry.core.common.json_messages import Unreadable, parse_message
 from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
 from cdc_contracts.registry.core.detect.message_evidence import RecordPlace
+from cdc_contracts.registry.core.message.unreadable_bytes import find_fault
 from cdc_contracts.registry.core.message.unwrapping import WRAPPINGS, unwrap
-from cdc_contracts.registry.core.message.wrapping_guesses import guess_bytes, guess_text, guess_wrapping
+from cdc_contracts.registry.core.message.wrapping_guesses import guess_bytes, guess_wrapping
 from cdc_contracts.registry.core.validate.candidates import is_near, open_validations
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
@@ -40,6 +41,9 @@ def _hints(accumulator: EvidenceAccumulator, value: bytes, validations: Sequence
     try:
         guess = guess_bytes(value) or guess_wrapping(parse_message(value), lambda inside: is_near(inside, validations))
     except Unreadable as error:
-        guess = guess_text(value, None) if error.cause == "json" else None
+        fault = find_fault(value, error)
+        if fault.guess is not None:
+            yield f"The values look like {fault.guess}. {fault.action}"
+        return
     if guess is not None:
         yield f"The values look like {guess.with_action}"

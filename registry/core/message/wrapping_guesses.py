@@ -116,7 +116,7 @@ def guess_text(value: bytes, position: int | None) -> WrappingGuess | None:
     rest = b"" if position is None else value[position:].lstrip(b" \t\r\n")
     if rest.startswith((b"{", b"[")) and position is not None and _holds_object(value[:position]):
         return WrappingGuess(
-            "several messages in one value", "Write one message per record, or one per line of a file."
+            "several messages in one value", "Write one message per record, or one per line of a `.jsonl` file."
         )
     if text[1:2] == b"'" or b"': " in text[:_HEAD]:
         return WrappingGuess("the text of a Python dictionary", "Write it with a JSON writer, not with `str`.")
