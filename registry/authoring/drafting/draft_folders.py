@@ -83,7 +83,7 @@ def read_samples(
             if schemas is None and frame_of(value) is not None:
                 hint = "It is framed for a schema registry: --schema-registry says where its schema is."
             elif b"\n" in value.strip():
-                hint = "A .json file is one message; name a file .jsonl if each line is one."
+                hint = "A .json file is one message, or has a message in each line."
             raise UndetectedError(f"not a message in JSON: {error.observed}", where=place, hint=hint) from error
     if not messages:
         raise UndetectedError("there is no message to draft a contract from")
