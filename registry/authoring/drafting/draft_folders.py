@@ -43,7 +43,7 @@ _ROUNDS: Final = 30
 _SHOWN: Final = 3
 _FITTING: Final = (CONFORMING, CONTROL)
 _LIKE: Final = ("envelope", "ops", "images", "split_update", "ddl", "columns", "values", "parameters", "rules",
-                "discriminators", "full_load")  # fmt: skip
+                "enums", "discriminators", "full_load")  # fmt: skip
 
 
 @dataclass
@@ -357,10 +357,15 @@ class _Attempt:
         for section in _LIKE:
             fewer = [one for one in chosen if one != section]
             attempt, asked = self._files(fewer)
-            if not self._faults(attempt):
+            if not self._faults(attempt) and self._claims_all():
                 chosen, files, questions = fewer, attempt, asked
         self._sections = chosen
         return files, questions
+
+    def _claims_all(self) -> bool:
+        """Return whether the discriminators of the version in the folder hold for every message."""
+        tests = self.version().meaning.discriminators
+        return all(all_hold(tests, message.content) for message in self.messages)
 
     def _faults(self, files: dict[str, bytes]) -> list[tuple[str, str, str, str]]:
         """Return what speaks against a draft: rule, path, place of the message, and what was expected and observed."""

@@ -19,6 +19,7 @@ from cdc_contracts.registry.core.common.errors import UndetectedError
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
+from cdc_contracts.registry.core.contract.discriminators import all_hold
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.engine.kernel import Kernel
@@ -305,6 +306,24 @@ def test_a_contract_like_another_takes_such_members_too(tmp_path):
     ]  # fmt: skip
     drafted(values, tmp_path, "acme/canal", like="dts/canal@2")
     assert_kept_in_avro(tmp_path, "acme/canal@1", values)
+
+
+def test_a_contract_like_another_takes_codes_that_the_other_does_not_list(tmp_path):
+    """As of a connector for another database, which writes the envelope of those that the contract lists."""
+    source = {"version": "3.2.0.Final", "connector": "acme", "name": "shop", "ts_ms": 1760000000000, "db": "shop",
+              "table": "pears", "snapshot": "false"}  # fmt: skip
+    values = written(
+        {"before": None, "after": {"id": at, "qty": 7}, "source": source, "op": op, "ts_ms": 1760000000123}
+        for at, op in enumerate("rcc")
+    )
+    drafted(values, tmp_path, "acme/connector", like="debezium/json@4")
+    contract = contract_in(tmp_path, "acme/connector")
+    assert contract["based_on"] == "debezium/json@4"
+    assert contract["enums"] is None
+    assert not {"envelope", "ops", "images", "columns"} & contract.keys()
+    meaning = Catalogue([*CATALOGUE.roots, tmp_path]).version("acme/connector@1").meaning
+    assert meaning.enums == {}
+    assert all(all_hold(meaning.discriminators, json.loads(value)) for value in values)
 
 
 def test_a_time_that_no_form_reads_is_left_out_and_said(tmp_path):
