@@ -25,6 +25,8 @@ _BY_VERSION: Final = (b"\x03\x00", b"\x03\x05")
 _WITH_VERSION: Final = 18
 """The bytes of that header, sixteen of which are the id of a schema version."""
 _HEAD: Final = 4096
+_MOST_TEXTS: Final = 3
+"""The longest texts of a message that may be another one: what wraps a message has little else."""
 _SEPARATORS: Final = (b"\t", b"^", b"|", b":", b";", b"#", b"~")
 """What stands between a key and a message in lines that console consumers print."""
 _LINE_OF_JSON: Final = re.compile(rb'[{[]|[]}]+,?|"[^"\\]*"\s*:.*')
@@ -150,7 +152,7 @@ def guess_wrapping(message: dict[str, Any], is_near: Callable[[bytes], bool]) ->
     if message.keys() == {"schema", "payload"} and isinstance(payload, str):
         return _unwrap_text(payload, "a message wrapped by a Connect converter, as text in `payload`", "payload")
     texts = sorted(((name, value) for name, value in message.items() if isinstance(value, str)), key=_longest_first)
-    for name, value in texts:
+    for name, value in texts[:_MOST_TEXTS]:
         found = _unwrap_text(value, f"a message wrapped in another, as text in `{name}`", name)
         if found is not None and (name == "payload" or (found.inside is not None and is_near(found.inside))):
             return found
