@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from cdc_contracts.registry.authoring.drafting.contract_texts import Lines
 from cdc_contracts.registry.authoring.drafting.draft_checks import find_lost_rows
 from cdc_contracts.registry.authoring.drafting.drafted_contracts import ContractDraft, draft_contract
 from cdc_contracts.registry.authoring.drafting.message_members import SampleMessage
@@ -333,8 +334,6 @@ class _Attempt:
 
     def _overlay(self) -> tuple[dict[str, bytes], list[str]]:
         """Return a contract that says nothing but what it is based on: every message fits that already."""
-        from cdc_contracts.registry.authoring.drafting.contract_texts import Lines
-
         assert self.base is not None  # noqa: S101  only called with one
         lines = Lines()
         lines.name_schema("contract", depth=3)
@@ -364,8 +363,8 @@ class _Attempt:
 
     def _claims_all(self) -> bool:
         """Return whether the discriminators of the version in the folder hold for every message."""
-        tests = self.version().meaning.discriminators
-        return all(all_hold(tests, message.content) for message in self.messages)
+        version = self.version()
+        return all(all_hold(version.meaning.discriminators, message.content) for message in self.messages)
 
     def _faults(self, files: dict[str, bytes]) -> list[tuple[str, str, str, str]]:
         """Return what speaks against a draft: rule, path, place of the message, and what was expected and observed."""
