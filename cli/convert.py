@@ -142,11 +142,6 @@ class Converting:
             return registered_id(client, version, self.subject)
 
 
-@app.callback()
-def _files_or_topics() -> None:
-    """Convert messages of a JSON dialect to the Avro form of their version and back, losslessly."""
-
-
 @app.command("file", short_help="Convert files or standard input.")
 @spread
 def convert_file(
