@@ -7,11 +7,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from cdc_contracts.registry.core.common.subschemas import map_schemas
 from cdc_contracts.registry.core.schema.avro_types.parsing_form import as_java_writes, avro_form
 from cdc_contracts.registry.core.schema.schema_documents import AVRO, JSON
 
 _PROSE: Final = frozenset({"title", "description", "$comment"})
+_BY_NAME: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_BELOW: Final = frozenset({
+    "items", "prefixItems", "additionalItems", "additionalProperties", "propertyNames", "contains", "not", "if", "then",
+    "else", "allOf", "anyOf", "oneOf", "unevaluatedItems", "unevaluatedProperties",
+})  # fmt: skip
+"""The keywords whose value is a schema or a list of schemas. Digests in `ids.lock` depend on both lists: they stay."""
 
 
 def schema_digest(kind: str, text: str, references: Sequence[Any] = ()) -> str:
@@ -58,9 +63,17 @@ def _token(number: str) -> dict[str, str]:
 
 def _without_prose(schema: Any) -> Any:
     """Return a JSON Schema without titles, descriptions and comments."""
+    if isinstance(schema, list):
+        return [_without_prose(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    return map_schemas({keyword: value for keyword, value in schema.items() if keyword not in _PROSE}, _without_prose)
+    plain = {}
+    for keyword, value in schema.items():
+        if keyword in _BY_NAME and isinstance(value, dict):
+            plain[keyword] = {name: _without_prose(below) for name, below in value.items()}
+        elif keyword not in _PROSE:
+            plain[keyword] = _without_prose(value) if keyword in _BELOW else value
+    return plain
 
 
 def _without_docs(schema: Any) -> Any:
