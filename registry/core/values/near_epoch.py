@@ -29,7 +29,7 @@ def near_epoch(form: ValueForm) -> ValueForm | None:
     zone = "Z" if form.kind == "timestamp" else ""
     least, end = (int(_token_of(form.writer(text + zone, Context()))) for text in (_FIRST, _END))
     return ValueForm(
-        f"{form.name}-near-1970", INTEGER.kind, NUMBER, INTEGER.schema, __doc__, partial(_read, least, end - 1),
+        f"{form.name}-near-1970", INTEGER.kind, NUMBER, INTEGER.schema, partial(_read, least, end - 1),
         INTEGER.examples, decoder="int", native=(NativeCheck("COUNTS", least, end - 1, writes=False),),
     )  # fmt: skip
 
