@@ -32,6 +32,7 @@ class OpenColumn(NamedTuple):
     `null` are the values of the option that allow null, if it decides that. `stated` are those that a parameter states,
     if all that is looked for is what refutes them, or a unit of time that changes though each count is read. `near` are
     the forms of counts near 1970, each with the values of the option whose form it is of; none for a single unit.
+    `sampled` if a sample decided what is stated.
     """
 
     name: str
@@ -40,13 +41,15 @@ class OpenColumn(NamedTuple):
     null: tuple[str, ...] = ()
     stated: tuple[str, ...] = ()
     near: tuple[tuple[tuple[str, ...], ValueForm], ...] = ()
+    sampled: bool = False
 
 
 class Allowed(NamedTuple):
     """The values of an option under which a value of a column can be read.
 
     It refutes those `stated`, if there are any. `of_null` if the option decides what NULL is sent as, and no form.
-    Under the values `near` it is a moment within a month of 1970, and so most likely a count of a larger unit.
+    Under the values `near` it is a moment within a month of 1970, and so most likely a count of a larger unit. What is
+    stated is believed, unless it is what a sample decided (`sampled`).
     """
 
     option: str
@@ -54,6 +57,7 @@ class Allowed(NamedTuple):
     stated: tuple[str, ...] = ()
     of_null: bool = False
     near: tuple[str, ...] = ()
+    sampled: bool = False
 
     @property
     def refutes(self) -> bool:
@@ -174,12 +178,14 @@ class OptionEvidence(ColumnWays[Allowed]):
             if one.allowed.refutes:
                 name, values, stated, *_ = one.allowed
                 yield OptionChange(one.rows, one.name, name, stated, values, one.stretch, -1)
-        for (_, _, name, _), parts in self._parts():
+        for (_, _, name, stated), parts in self._parts():
             seen = [one for part in parts for one in part.seen]
-            for before, part in pairwise(parts):
+            sampled = [_Part(stated, [])] if seen[0].allowed.sampled else []
+            for before, part in pairwise([*sampled, *parts]):
                 for one in part.seen:
                     if not _common((before.says, one.says)):
-                        clean, near = _last_against(one.says, seen), bool(_common((before.values, one.allowed.values)))
+                        clean = _last_against(one.says, seen)
+                        near = bool(stated) or bool(_common((before.values, one.allowed.values)))
                         yield OptionChange(one.rows, one.name, name, before.says, one.says, one.stretch, clean, near)
 
     def runs(self) -> Iterator[OptionRun]:
@@ -279,7 +285,7 @@ def allowing(column: OpenColumn, values: tuple[str, ...], near: Collection[str])
     if not values or (column.stated and not _common((column.stated, values))):
         return None
     of_both = tuple(value for value in values if value in near)
-    return Allowed(column.option, values, column.stated, of_null=bool(column.null), near=of_both)
+    return Allowed(column.option, values, column.stated, bool(column.null), of_both, column.sampled)
 
 
 def null_allowed_by(column: OpenColumn) -> Allowed:
@@ -310,7 +316,8 @@ def _of_stated_units(columns: TypedColumns) -> Iterator[OpenColumn]:
             forms = tuple(_forms_of(mapping, columns.types_of(name), names))
             near = _near_epoch(forms)
             if near and option in mapping.stated and option not in mapping.options_of(source_type):
-                yield OpenColumn(name, option, forms, stated=split_values(mapping.stated[option]), near=near)
+                stated, sampled = split_values(mapping.stated[option]), option in columns.sampled
+                yield OpenColumn(name, option, forms, stated=stated, near=near, sampled=sampled)
 
 
 def _of_defaults(columns: TypedColumns) -> Iterator[OpenColumn]:

@@ -347,6 +347,24 @@ def test_a_parameter_is_believed_where_values_of_one_unit_alone_speak_against_it
     assert option_findings(report_of(audited(records, {"time.precision.mode": "microseconds"}))) == []
 
 
+@pytest.mark.parametrize(
+    ("written", "offset"),
+    [(["connect"] * 20, 0), (["nanoseconds"] * 5 + ["connect"] * 15, 5), (["connect", "nanoseconds"] * 10, None),
+     (["nanoseconds"] * 20, None)],
+)  # fmt: skip
+def test_what_a_sample_decided_is_not_believed_where_all_moments_are_near_1970(written, offset):
+    validation = open_validation(CATALOGUE, CONTRACT, options_of()).stating({"time.precision.mode": "nanoseconds"})
+    records = [(0, at, message(times=times)) for at, times in enumerate(written)]
+
+    found = option_findings(report_of(Kernel(validation).audit(batch_of(records))))
+
+    assert (
+        [one[1:] for one in found] == []
+        if offset is None
+        else [(offset, "time.precision.mode=nanoseconds", ["time.precision.mode=connect" + OF_1970])]
+    )
+
+
 def test_units_that_ranges_state_one_after_the_other_are_no_change():
     ranges = parse_versions(
         {"topics": {"orders": {0: [
