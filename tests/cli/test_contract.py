@@ -158,7 +158,7 @@ def test_a_version_that_follows_another_has_the_next_number(messages, capsys):
         (["tables/plain", "flat.jsonl"], 2, "error: `tables/plain`: tables is reserved"),
         (["acme/plain", "nothing.jsonl"], 3, "error: there is no such file"),
         (["acme/plain", "text.jsonl"], 4, "error: not a message in JSON: "),
-        (["acme/plain", "lines.json"], 4, "(lines.json:1)\n  A .json file is one message; name a file .jsonl if each line is one.\n"),
+        (["acme/plain", "many.json"], 4, "(many.json:1)\n  A .json file is one message, or has a message in each line.\n"),
         (["acme/plain", "packed.avro"], 4, "error: messages in Avro (packed.avro:1)\n  Contracts are drafted from JSON messages.\n"),
         (["acme/plain", "empty.jsonl"], 4, "error: there is no message to draft a contract from"),
         (["acme/plain", "flat.jsonl", "--like", "dts/canl@2"], 2, "error: there is no contract `dts/canl`"),
@@ -171,13 +171,19 @@ def test_what_cannot_be_drafted_is_said_and_nothing_is_written(arguments, code, 
     (messages / "cells.jsonl").write_text('{"op":"I","after":[{"name":"id","value":1}]}\n')
     (messages / "text.jsonl").write_text("no JSON\n")
     (messages / "empty.jsonl").write_text("")
-    (messages / "lines.json").write_bytes((messages / "flat.jsonl").read_bytes())
+    (messages / "many.json").write_bytes((messages / "flat.jsonl").read_bytes().replace(b":", b":\n"))
     (messages / "packed.avro").write_bytes(b"Obj\x01\x02\x16avro.schema")
     assert main(["contract", "new", *arguments]) == code
     told = capsys.readouterr()
     assert says in told.err
     assert told.out == ""
     assert not (messages / "contracts").exists()
+
+
+def test_a_json_file_may_have_a_message_in_each_line(messages, capsys):
+    (messages / "lines.json").write_bytes((messages / "flat.jsonl").read_bytes())
+    assert main(["contract", "new", "acme/lines", "lines.json"]) == 0
+    assert "all 30 messages conform" in capsys.readouterr().out
 
 
 def test_one_message_and_one_sample_are_in_the_singular(messages, capsys):

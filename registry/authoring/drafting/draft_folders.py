@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from cdc_contracts.registry.authoring.drafting.contract_texts import Lines
 from cdc_contracts.registry.authoring.drafting.draft_checks import find_lost_rows
 from cdc_contracts.registry.authoring.drafting.drafted_contracts import ContractDraft, draft_contract
 from cdc_contracts.registry.authoring.drafting.message_members import SampleMessage
@@ -43,7 +44,7 @@ _ROUNDS: Final = 30
 _SHOWN: Final = 3
 _FITTING: Final = (CONFORMING, CONTROL)
 _LIKE: Final = ("envelope", "ops", "images", "split_update", "ddl", "columns", "values", "parameters", "rules",
-                "discriminators", "full_load")  # fmt: skip
+                "enums", "discriminators", "full_load")  # fmt: skip
 
 
 @dataclass
@@ -83,7 +84,7 @@ def read_samples(
             if schemas is None and frame_of(value) is not None:
                 hint = "It is framed for a schema registry: --schema-registry says where its schema is."
             elif b"\n" in value.strip():
-                hint = "A .json file is one message; name a file .jsonl if each line is one."
+                hint = "A .json file is one message, or has a message in each line."
             raise UndetectedError(f"not a message in JSON: {error.observed}", where=place, hint=hint) from error
     if not messages:
         raise UndetectedError("there is no message to draft a contract from")
@@ -333,8 +334,6 @@ class _Attempt:
 
     def _overlay(self) -> tuple[dict[str, bytes], list[str]]:
         """Return a contract that says nothing but what it is based on: every message fits that already."""
-        from cdc_contracts.registry.authoring.drafting.contract_texts import Lines
-
         assert self.base is not None  # noqa: S101  only called with one
         lines = Lines()
         lines.name_schema("contract", depth=3)
@@ -357,10 +356,15 @@ class _Attempt:
         for section in _LIKE:
             fewer = [one for one in chosen if one != section]
             attempt, asked = self._files(fewer)
-            if not self._faults(attempt):
+            if not self._faults(attempt) and self._claims_all():
                 chosen, files, questions = fewer, attempt, asked
         self._sections = chosen
         return files, questions
+
+    def _claims_all(self) -> bool:
+        """Return whether the discriminators of the version in the folder hold for every message."""
+        version = self.version()
+        return all(all_hold(version.meaning.discriminators, message.content) for message in self.messages)
 
     def _faults(self, files: dict[str, bytes]) -> list[tuple[str, str, str, str]]:
         """Return what speaks against a draft: rule, path, place of the message, and what was expected and observed."""

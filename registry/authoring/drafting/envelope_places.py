@@ -108,8 +108,9 @@ def _find_times(found: EnvelopeFacts, members: Members, outside: list[ObservedMe
                 "no member looks like the time of the change: /… for `event_time: {at: …, form: …}`?"
             )
         return
-    times.sort(key=lambda one: (-len({*one[0].words} & _EVENT), -one[0].held, len(one[0].parts)))
-    (event, form), *others = times
+    times.sort(key=lambda one: (-one[0].held, len(one[0].parts)))
+    event, form = min(times, key=lambda one: _rank_as_event(one[0]))  # of equals the first
+    others = [one for one in times if one[0] is not event]
     later = next((one for one in others if _is_later(members, (event, form), one) is True), None)
     if later is None:
         earlier = next((one for one in others if _is_later(members, one, (event, form)) is True), None)
@@ -131,6 +132,12 @@ def _add_time(
         says["absent_value"] = int(none)
         question = f"{question} Does {none} stand for no time?".lstrip()
     found.places[name] = EnvelopePlace(says, evidence_of(members, member, form.replace("-", " ")), question)
+
+
+def _rank_as_event(member: ObservedMember) -> tuple[int, int]:
+    """Order times by what calls them that of the change: their own names, then those of the objects above."""
+    above = {word for part in member.parts[:-1] for word in words_of(part)}
+    return -len({*member.words} & _EVENT), -len(above & _EVENT)
 
 
 def _form_of_time(member: ObservedMember) -> str | None:

@@ -40,6 +40,9 @@ def write_contract(draft: ContractDraft, *, base: str | None = None, sections: S
             lines.add(name, value)
         else:
             writer(draft, value, lines)
+    if base is not None and sections is not None and "enums" in sections:
+        lines.ask(f"some codes are not of those that {base} lists: which are there, at which members?")
+        lines.add("enums", None)
     for reason in draft.withdrawn:
         lines.ask(f"{reason}; is that so?")
     for question in draft.open_members:
