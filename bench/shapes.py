@@ -12,6 +12,7 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from random import Random
 from statistics import median
 
 import pyarrow as pa
@@ -43,8 +44,9 @@ LONG, LONG_TEXT = b"LONG", "ein längerer Text, ".encode() * 50_000
 class Topic:
     """How a topic differs from the standard one; `tables` 0 stands for a new one in every message.
 
-    With `fresh` every message has a column of its own, with `own` every table. A `structure` is in place of the texts
-    of one column; dialects of values without arrays and objects have only drift there.
+    With `fresh` every message has a column of its own, with `own` every table. With `sparse` each row lacks half of its
+    columns, other ones than the next. A `structure` is in place of the texts of one column; dialects of values without
+    arrays and objects have only drift there.
     """
 
     messages: int = 20_000
@@ -54,6 +56,7 @@ class Topic:
     long: bool = False
     fresh: bool = False
     own: bool = False
+    sparse: bool = False
     structure: bytes = b""
 
 
@@ -72,6 +75,7 @@ TOPICS = {
     "1,000 tables, each with a column of its own": Topic(messages=60_000, tables=1_000, own=True),
     "an array in a column": Topic(structure=b'["c%d","b"]'),
     "an object in a column": Topic(structure=b'{"x":%d.5,"y":2.0,"srid":null}'),
+    "half of the columns left out, at random": Topic(sparse=True),
 }
 
 
@@ -131,6 +135,9 @@ def render(renderer: Renderer, topic: Topic) -> list[bytes]:
         token = f'"{STRUCTURE}"'.encode()
         each = enumerate(renderer.render_all(events))
         return [value.replace(token, topic.structure % (number % 1_000)) for number, value in each]
+    if topic.sparse:
+        draw = Random(5)  # noqa: S311
+        events = change_rows(events, lambda row: leave_out(row, draw))
     if topic.long:
         events = change_rows(events, lambda row: row | {"note": f"{row['note']}{LONG.decode()}"})
     return [value.replace(LONG, LONG_TEXT) for value in renderer.render_all(events)]
@@ -140,6 +147,11 @@ def change_rows(events: Iterator[Event], change: Callable[[Image], Image]) -> It
     for event in events:
         before, after = (row and change(row) for row in (event.before, event.after))
         yield replace(event, before=before, after=after)
+
+
+def leave_out(row: Image, draw: Random) -> Image:
+    """Return a row without half of its columns; the first one is its key."""
+    return {name: value for at, (name, value) in enumerate(row.items()) if at == 0 or draw.getrandbits(1)}
 
 
 def table_of(topic: Topic) -> SourceTable:

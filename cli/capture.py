@@ -15,11 +15,6 @@ from cdc_contracts.cli.output import console
 app = typer.Typer(help="Save a range of a topic as one Parquet file.", no_args_is_help=True)
 
 
-@app.callback()
-def _topics_only() -> None:
-    """Save a range of a topic as one Parquet file."""
-
-
 @app.command("topic", short_help="Write every record of a range to a file.")
 @spread
 def capture_topic(

@@ -34,11 +34,6 @@ _COMPARED = ("envelope", "ops", "images", "columns")
 _MOST_DIFFERENCES = 12
 
 
-@app.callback()
-def _contract() -> None:
-    """Contracts of your own, drafted from messages."""
-
-
 @app.command("new", short_help="Draft a contract from messages.")
 @spread
 def new(

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -19,6 +18,7 @@ from cdc_contracts.cli.options.shared_options import ContractFolders, open_catal
 from cdc_contracts.cli.output import console
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.exit_codes import EXIT_CODES
+from cdc_contracts.registry.core.records.conversion.conversion_forms import Framing, MessageForm
 
 if TYPE_CHECKING:
     from cdc_contracts.registry.core.contract.catalogue import Version
@@ -28,21 +28,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Convert JSON messages to Avro and back, losslessly.", no_args_is_help=True)
 _STDOUT = "-"
-
-
-class To(StrEnum):
-    """The output form; `registry.conversion.converter.Form`, which is slow to import."""
-
-    AVRO = "avro"
-    JSON = "json"
-
-
-class Frame(StrEnum):
-    """The framing of Avro records; `registry.conversion.converter.Framing`."""
-
-    CONTAINER = "container"
-    CONFLUENT = "confluent"
-    BARE = "bare"
 
 
 Quarantine = Annotated[
@@ -56,13 +41,13 @@ Replace = Annotated[bool, typer.Option("--replace", help="Overwrite existing fil
 class Converting:
     """Options for the input and output of a conversion."""
 
-    to: Annotated[To, typer.Option("--to", help="The form to write.")]
+    to: Annotated[MessageForm, typer.Option("--to", help="The form to write.")]
     contract: Annotated[
         str | None, typer.Option("--contract", metavar="REF", help="SYSTEM/DIALECT@N; default: the topic's binding.")
     ] = None
     folders: ContractFolders = None
     framing: Annotated[
-        Frame | None,
+        Framing | None,
         typer.Option(
             "--framing", help="Framing: a container with the schema (default for .avro), a registry frame, or bare."
         ),
@@ -89,24 +74,24 @@ class Converting:
         bool, typer.Option("--strict-json", help="Refuse duplicate member names; by default the last one counts.")
     ] = False
 
-    def open(self, framing: Frame | None, topic: str | None = None) -> Conversion:
+    def open(self, framing: Framing | None, topic: str | None = None) -> Conversion:
         """Return the conversion that the options describe, with the framing.
 
         Raises UsageError if there is no single version of a JSON dialect, or an option has no effect.
         """
-        from cdc_contracts.registry.core.records.conversion.converter import Conversion, Framing, MessageForm
+        from cdc_contracts.registry.core.records.conversion.converter import Conversion
         from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema import avro_message_schema
 
         version = self._version(topic)
-        framed = framing in (None, Frame.CONFLUENT)
+        framed = framing in (None, Framing.CONFLUENT)
         if not framed and (self.schema_id is not None or self.registry is not None):
             raise UsageError(
                 "only schema registry framing has an id", hint="Use --framing confluent, which writes and reads it."
             )
         conversion = Conversion(
             avro_message_schema(version),
-            MessageForm(self.to),
-            None if framing is None else Framing(framing),
+            self.to,
+            framing,
             self._id(version) if framed else None,
             strict_json=self.strict_json,
         )
@@ -140,11 +125,6 @@ class Converting:
             return locked_id(version)
         with open_remote(Remote(self.registry, self.user, self.ca)) as client:
             return registered_id(client, version, self.subject)
-
-
-@app.callback()
-def _files_or_topics() -> None:
-    """Convert messages of a JSON dialect to the Avro form of their version and back, losslessly."""
 
 
 @app.command("file", short_help="Convert files or standard input.")
@@ -182,8 +162,8 @@ def convert_file(
         raise UsageError("files are converted without Spark", where=f"--engine {engine}", hint="Leave it out.")
     kept = [Path(path) for path in paths if path != STDIN]
     framing = converting.framing
-    if converting.to is To.AVRO and framing is None:
-        framing = Frame(default_framing(output))
+    if converting.to is MessageForm.AVRO and framing is None:
+        framing = default_framing(output)
     conversion = converting.open(framing)
     check_target(output, conversion.form, conversion.framing)
     if output != _STDOUT:
@@ -228,8 +208,8 @@ def convert_topic(
     """
     from cdc_contracts.spark_checks import topic_conversion as topics
 
-    framing = converting.framing or Frame.CONFLUENT
-    if framing is Frame.CONTAINER:
+    framing = converting.framing or Framing.CONFLUENT
+    if framing is Framing.CONTAINER:
         raise UsageError("a Kafka record cannot be an Avro container", hint="Give --framing confluent or bare.")
     conversion = converting.open(framing, topic)
     _check_quarantine(quarantine, [], replace=replace)

@@ -9,11 +9,6 @@ from cdc_contracts.cli import registry_serve, registry_sync, registry_user
 app = typer.Typer(help="Serve contracts and schemas to schema registry clients.", no_args_is_help=True)
 
 
-@app.callback()
-def _group() -> None:
-    """Serve contracts and schemas to schema registry clients."""
-
-
 app.command("serve", short_help="Serve schemas and contracts over the registry protocol.")(registry_serve.serve)
 app.command("user", short_help="Print a line for the users file, with a hash.")(registry_user.user)
 app.command("plan", short_help="Show what apply would do.")(registry_sync.plan)

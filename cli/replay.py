@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Decode quarantined records that now conform.", no_args_is_help=True)
 
 
-@app.callback()
-def _quarantine_only() -> None:
-    """Decode quarantined records that now conform."""
-
-
 @app.command("quarantine", short_help="Re-validate and decode the quarantine of a directory.")
 @spread
 def replay_quarantine(

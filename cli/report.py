@@ -12,11 +12,6 @@ from cdc_contracts.cli.output import report_output
 app = typer.Typer(help="Show a stored report, or convert its format.", no_args_is_help=True)
 
 
-@app.callback()
-def _group() -> None:
-    """Show a stored report, or convert its format."""
-
-
 @app.command("render", short_help="Write a stored report as HTML, Markdown or JUnit XML.")
 def render(
     path: Annotated[Path, typer.Argument(metavar="REPORT.json", help="A JSON report of an audit.")],

@@ -59,22 +59,13 @@ def audit_inputs(
     return combine_reports([_audit(engine, parts, fail_on, watch, stop).report for parts in groups.values()])
 
 
-def audit_input(
-    engine: Engine,
-    source: Input,
-    validation: ValidationContext | Undetected,
-    *,
-    fail_on: str,
-    watch: Watch | None = None,
-    stop: Stop | None = None,
-) -> Audited:
+def audit_input(engine: Engine, source: Input, validation: ValidationContext | Undetected, *, fail_on: str) -> Audited:
     """Validate every record of the input, read once, and return the report.
 
     If the contract has to be detected, a small sample is read first; if it cannot be detected, nothing is validated.
-    A run that is stopped reports what it has read.
     Raises LedgerError if the counts do not add up.
     """
-    return _audit(engine, [_detect(engine, source, validation)], fail_on, watch, stop or Stop())
+    return _audit(engine, [_detect(engine, source, validation)], fail_on, None, Stop())
 
 
 def _detect(engine: Engine, source: Input, asked: ValidationContext | Undetected) -> _Part:

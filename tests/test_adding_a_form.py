@@ -21,7 +21,6 @@ from cdc_contracts.registry.core.values.value_form import Examples, NativeCheck,
 FORM = ValueForm(
     "epoch-seconds.text", "timestamp", TEXT,
     schema=text_like("[0-9]{1,12}" + PART),
-    doc=__doc__,
     reader=timestamps.read_seconds_fraction,
     writer=timestamps.write_seconds_fraction,
     native=(NativeCheck("SECONDS_FRACTION", most=timestamps.LAST_SECOND),),

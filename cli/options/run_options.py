@@ -14,6 +14,7 @@ import typer
 
 from cdc_contracts.cli.options.arrow_start import start_arrow
 from cdc_contracts.cli.options.connection_options import Connection, ConnectionOptions
+from cdc_contracts.cli.options.shared_options import parse_pairs
 from cdc_contracts.cli.output import console, report_output
 from cdc_contracts.registry.core.common.errors import UnavailableError, UsageError
 from cdc_contracts.registry.core.common.exit_codes import EXIT_CODES, INTERRUPTED, TERMINATED
@@ -123,13 +124,7 @@ class SparkOptions:
     @property
     def settings(self) -> dict[str, str]:
         """The settings of Spark. Raises UsageError if one is not NAME=VALUE."""
-        found = {}
-        for text in self.conf or ():
-            name, equals, value = text.partition("=")
-            if not equals:
-                raise UsageError(f"`{text}` is not NAME=VALUE", where="--conf")
-            found[name.strip()] = value.strip()
-        return found
+        return parse_pairs(self.conf, "--conf")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from cdc_contracts.registry.core.common.errors import UsageError
+
 if TYPE_CHECKING:
     from cdc_contracts.registry.core.contract.catalogue import Catalogue
 
@@ -79,3 +81,14 @@ def check_folders(folders: Sequence[Path] | None) -> list[Path]:
     from cdc_contracts.registry.core.contract import contract_folders
 
     return contract_folders.check_folders(folders)
+
+
+def parse_pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Return the values of an option by their names. Raises UsageError if one is not NAME=VALUE."""
+    pairs = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"`{text}` is not NAME=VALUE", where=option)
+        pairs[name.strip()] = value.strip()
+    return pairs

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue
-from cdc_contracts.registry.core.common.errors import UsageError
+from cdc_contracts.cli.options.shared_options import ContractFolders, open_catalogue, parse_pairs
 from cdc_contracts.registry.core.common.findings import Severities
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ class ValidationOptions:
 
     def open_severities(self) -> Severities:
         """Return the severities of this run. Raises UsageError if an option is malformed."""
-        return Severities(_pairs(self.severities, "--severity"))
+        return Severities(parse_pairs(self.severities, "--severity"))
 
     def _open(
         self, topics: Sequence[str], reading: RunOptions | None, *, show_values: bool
@@ -146,7 +145,7 @@ class ValidationOptions:
 
         settings = read_settings(Path.cwd())
         reference = self.contract or settings.contract_of(list(topics))
-        given = {**settings.parameters, **_pairs(self.parameters, "--parameter")}
+        given = {**settings.parameters, **parse_pairs(self.parameters, "--parameter")}
         catalogue, parameters, names = apply_names(open_catalogue(self.folders), given)
         tables = self.tables or (Path(settings.tables) if settings.tables else None)
         reading_options = ReadingOptions(
@@ -201,7 +200,7 @@ def open_reading_options(
     from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
     from cdc_contracts.registry.core.contract.table_contracts import read_table_contracts
 
-    catalogue, rest, names = apply_names(open_catalogue(folders), _pairs(parameters, "--parameter"))
+    catalogue, rest, names = apply_names(open_catalogue(folders), parse_pairs(parameters, "--parameter"))
     return catalogue, ReadingOptions(
         parameters=rest,
         names=names,
@@ -226,13 +225,3 @@ def needs_a_table(catalogue: Catalogue, reference: str | None) -> bool:
         return False
     versions = (catalogue.resolve(one)[-1] for one in reference.split(", "))  # ranges may declare several
     return any("from" in version.resolved.get("envelope", {}).get("table", {}) for version in versions)
-
-
-def _pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
-    pairs = {}
-    for text in given or ():
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise UsageError(f"`{text}` is not NAME=VALUE", where=option)
-        pairs[name.strip()] = value.strip()
-    return pairs

@@ -1,8 +1,9 @@
 """Option samples: the options of a producer that a decode takes before it starts, and checks every message against.
 
-A sample decides which values of an option are left: those that all its values of a topic allow, together with those of
-other topics. Earlier runs of the same output over what comes before leave fewer, if the sample does not rule these out.
-A column is read where every value that is left writes it in one form; others are written as they were sent.
+A sample decides which values of an option are left: those that all its values of a topic allow, or of a part of it
+where the option changes, together with those of other topics. Earlier runs of the same output over what comes before
+leave fewer, if the sample does not rule these out. A column is read where every value that is left writes it in one
+form; others are written as they were sent.
 """
 
 from __future__ import annotations
@@ -141,10 +142,10 @@ def _decide(
     taken, listed = dict(earlier), list(mappings)
     known = known_options(listed)
     for option, found in groupby(sorted(evidence, key=lambda one: one.option), lambda one: one.option):
-        topics = [set(one.values) for one in found]
-        left = set[str]().union(*topics) if all(topics) else set[str]()
+        topics = list(found)
+        left = {value for one in topics for value in one.left}
         before = set(split_values(taken.pop(option))) if option in taken else set(known[option])
-        left &= before if all(before & topic for topic in topics) else left
+        left &= before if all(before.intersection(one.values) for one in topics) else left
         stated = {option: ",".join(sorted(left))}
         if len(left) == 1 or any(mapping.given(stated).decides(option) for mapping in listed if left):
             taken |= stated

@@ -64,6 +64,36 @@ def test_an_editor_finds_the_schema_of_each_drafted_file_and_catalogues_pass_ove
     assert one == other
 
 
+def write_texts(name, *images):
+    """Write changes whose rows are JSON texts, as before and after."""
+    ops = {(False, True): "c", (True, True): "u", (True, False): "d"}
+    messages = [{"op": ops[before is not None, after is not None], "before": before, "after": after, "tbl": "t"}
+                for before, after in images]  # fmt: skip
+    Path(name).write_bytes(b"\n".join(written(messages)) + b"\n")
+
+
+def test_rows_that_are_json_texts_are_drafted_checked_and_compared_with_the_nearest_contract(messages, capsys):
+    ann, bob = '{"id": 1, "name": "Ann", "tags": ["a"]}', '{"id": 1, "name": "Bob", "tags": []}'
+    write_texts("texts.jsonl", (None, ann), (ann, bob), (bob, None))
+    assert main(["contract", "new", "acme/texts", "texts.jsonl"]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("contracts/acme/texts/v1: acme/texts@1, to which all 3 messages conform\n")
+    assert "The nearest contract is debezium/mongodb@1, which differs\n" in told.out
+    assert told.err == "lint: no findings\n"
+    assert main(["check", "texts.jsonl", "--contracts", "contracts"]) == 0
+    assert "3 conforming" in capsys.readouterr().err
+
+
+def test_a_text_that_holds_no_row_is_refused_with_its_place_and_a_remedy(messages, capsys):
+    write_texts("texts.jsonl", (None, '{"id": 1}'), ('{"id": 1}', "null"))
+    assert main(["contract", "new", "acme/texts", "texts.jsonl"]) == 4
+    said = "/after holds JSON objects as texts, but in 1 of 2 messages a text that holds none (texts.jsonl:2)"
+    assert capsys.readouterr().err.split("\n")[:2] == [
+        f"error: no contract can express these messages: {said}",
+        "  An image that is a text holds one JSON object; where there is no row, it is null. Leave the others out.",
+    ]
+
+
 def test_messages_of_a_topic_are_read_with_their_offsets(messages, capsys, broker, make_topic):
     values = (messages / "flat.jsonl").read_bytes().splitlines()
     topic = make_topic([(1, value) for value in values], partitions=2)
@@ -128,7 +158,7 @@ def test_a_version_that_follows_another_has_the_next_number(messages, capsys):
         (["tables/plain", "flat.jsonl"], 2, "error: `tables/plain`: tables is reserved"),
         (["acme/plain", "nothing.jsonl"], 3, "error: there is no such file"),
         (["acme/plain", "text.jsonl"], 4, "error: not a message in JSON: "),
-        (["acme/plain", "lines.json"], 4, "(lines.json:1)\n  A .json file is one message; name a file .jsonl if each line is one.\n"),
+        (["acme/plain", "many.json"], 4, "(many.json:1)\n  A .json file is one message, or has a message in each line.\n"),
         (["acme/plain", "packed.avro"], 4, "error: messages in Avro (packed.avro:1)\n  Contracts are drafted from JSON messages.\n"),
         (["acme/plain", "empty.jsonl"], 4, "error: there is no message to draft a contract from"),
         (["acme/plain", "flat.jsonl", "--like", "dts/canl@2"], 2, "error: there is no contract `dts/canl`"),
@@ -141,13 +171,19 @@ def test_what_cannot_be_drafted_is_said_and_nothing_is_written(arguments, code, 
     (messages / "cells.jsonl").write_text('{"op":"I","after":[{"name":"id","value":1}]}\n')
     (messages / "text.jsonl").write_text("no JSON\n")
     (messages / "empty.jsonl").write_text("")
-    (messages / "lines.json").write_bytes((messages / "flat.jsonl").read_bytes())
+    (messages / "many.json").write_bytes((messages / "flat.jsonl").read_bytes().replace(b":", b":\n"))
     (messages / "packed.avro").write_bytes(b"Obj\x01\x02\x16avro.schema")
     assert main(["contract", "new", *arguments]) == code
     told = capsys.readouterr()
     assert says in told.err
     assert told.out == ""
     assert not (messages / "contracts").exists()
+
+
+def test_a_json_file_may_have_a_message_in_each_line(messages, capsys):
+    (messages / "lines.json").write_bytes((messages / "flat.jsonl").read_bytes())
+    assert main(["contract", "new", "acme/lines", "lines.json"]) == 0
+    assert "all 30 messages conform" in capsys.readouterr().out
 
 
 def test_one_message_and_one_sample_are_in_the_singular(messages, capsys):

@@ -16,14 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from cdc_contracts.cli.app import main
-from cdc_contracts.cli.convert import Frame, To
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.contract.catalogue import shipped_catalogue
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.generate.contract_samples import find_samples
 from cdc_contracts.registry.core.generate.message_samples import sample_messages
 from cdc_contracts.registry.core.message.avro_records import same_message
-from cdc_contracts.registry.core.records.conversion.converter import Framing, MessageForm
 from cdc_contracts.registry.core.records.record_batches import CAPTURE_SCHEMA
 
 CATALOGUE = shipped_catalogue()
@@ -85,11 +83,6 @@ def lock_id(version):
     """The id as the lines of ids.lock say it."""
     lines = CATALOGUE.roots[0].joinpath("ids.lock").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[0]) for line in lines if line.split()[1:3] == [version.reference, "AVRO"])
-
-
-def test_the_options_are_those_that_the_conversion_knows():
-    assert [one.value for one in To] == [one.value for one in MessageForm]
-    assert [one.value for one in Frame] == [one.value for one in Framing]
 
 
 @pytest.mark.one_in(4, any_subject=True)

@@ -149,6 +149,33 @@ def test_an_option_changed_in_mid_topic_is_told_with_the_offset_of_the_change(da
     assert {offset >= len(values[0]) for offset, *_ in changes} == {True}
 
 
+@pytest.mark.parametrize("database", DIALECTS)
+@pytest.mark.parametrize(
+    ("written", "modes"),
+    [
+        (("texts", "doubles"), ("connect", "adaptive_time_microseconds")),
+        (("doubles", "texts"), ("adaptive_time_microseconds", "connect")),
+    ],
+)
+def test_a_unit_of_time_changed_in_mid_topic_is_told_though_all_counts_are_dates(database, written, modes):
+    captures = [
+        next(one for one in CAPTURES if (one.version, one.database, one.options) == ("3.5.0", database, options))
+        for options in written
+    ]
+    values = [values_of(read_records(one)) for one in captures]
+
+    tally = audit(captures[0], [*values[0], *values[1]], {})
+
+    told = [one for one in changes_in(tally, reference_of(captures[0])) if one[1].startswith("time.precision.mode=")]
+    assert told
+    for offset, before, *after in told:
+        assert offset >= len(values[0])
+        assert modes[0] in before.partition("=")[2].split(" or ")
+        assert {modes[1] in one.partition("=")[2].partition(",")[0].split(" or ") for one in after} == {True}
+    found = {one.option: one for one in tally.statistics.options.options()}["time.precision.mode"]
+    assert (found.values, {*modes} <= {*found.left}) == ((), True)
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("database", DIALECTS)
 @pytest.mark.parametrize(

@@ -137,6 +137,26 @@ def test_a_change_within_the_sample_decides_nothing_and_is_said(decode, tmp_path
     assert set(prices(tmp_path).values()) == {"BOs=", "12.59"}
 
 
+def test_a_unit_of_time_that_changes_within_the_sample_is_said_and_not_guessed(decode, tmp_path):
+    """A day is the same number in each unit."""
+    code, report = decode([message("precise", "nanoseconds" if at < 10 else "connect") for at in range(20)])
+    assert code == 1
+    assert [one["rule"] for one in report["findings"] if one["severity"] == "error"] == ["D03.option"]
+    rows = [dict(row["after"]) for row in rows_of(tmp_path).values()]
+    assert {row["made"] for row in rows} == {"1718000000000250000", "1718000000000"}
+    assert {row["day"] for row in rows} == {"2024-06-10"}
+
+
+def test_a_unit_of_time_that_changes_is_drift_where_an_option_is_stated_too(decode):
+    values = [message("precise", "nanoseconds" if at < 10 else "connect") for at in range(20)]
+    code, report = decode(values, "--parameter", "time.precision.mode=nanoseconds")
+    assert code == 1
+    (found,) = [one for one in report["findings"] if one["severity"] == "error"]
+    assert (found["rule"], found["expected"], found["first"]["offset"]) == (
+        "D03.option", "time.precision.mode=nanoseconds", 10,
+    )  # fmt: skip
+
+
 def test_a_stated_option_goes_before_the_sample(decode, tmp_path):
     code, report = decode([DIGITS] * 5 + [message("string")], "--parameter", f"{DECIMALS}=precise")
     assert code == 1

@@ -16,13 +16,15 @@ SEVERITIES: Final = (BREAKING, UNDECIDED, NOTE)
 _FAMILIES: Final = {
     "C1": "json-schema", "C2": "avro", "C3": "meaning", "C4": "publication", "T2": "table-versions",
 }  # fmt: skip
+IGNORABLE: Final = frozenset({"publication", "table-versions"})
+"""The families whose findings a comment may ignore up to a day."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompatibilityRule:
-    """One way in which two versions differ. `id` never changes; `confluent` is Confluent's name, if any.
+    """One way in which two versions differ, in the file that finds it.
 
-    `ignorable` says that a comment may ignore its findings up to a day. The record is in the file that finds them.
+    `id` never changes; `confluent` is Confluent's name, if any.
     """
 
     id: str
@@ -33,7 +35,6 @@ class CompatibilityRule:
     good: str
     bad: str
     confluent: str | None = None
-    ignorable: bool = False
 
 
 def family_of(rule: str) -> str:

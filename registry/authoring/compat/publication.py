@@ -28,14 +28,12 @@ MEANING_CHANGED: Final = CompatibilityRule(
     says="The meaning of a published version changed: consumers that pinned it now read the same messages differently.",
     action=_NEW_VERSION,
     good="a change of provenance in dts/canal@2", bad="another value form of a type in dts/canal@2",
-    ignorable=True,
 )  # fmt: skip
 SHAPE_CHANGED: Final = CompatibilityRule(
     id="C402", name="published-shape", severity=BREAKING,
     says="The JSON Schema or Avro schema of a published version accepts other messages than before.",
     action=_NEW_VERSION,
     good="another title in envelope.schema.json", bad="another required member in envelope.schema.json",
-    ignorable=True,
 )  # fmt: skip
 VERSION_REMOVED: Final = CompatibilityRule(
     id="C403", name="version-removed", severity=BREAKING,
@@ -43,49 +41,42 @@ VERSION_REMOVED: Final = CompatibilityRule(
     "number.",
     action="Restore it; use `status: legacy` to discourage new use.",
     good="dts/canal@1 with `status: legacy`", bad="dts/canal/v1 deleted",
-    ignorable=True,
 )  # fmt: skip
 SUBJECT_REMOVED: Final = CompatibilityRule(
     id="C404", name="subject-removed", severity=BREAKING,
     says="A published subject was removed with all its versions: topics bound to it have no contract.",
     action="Restore it; use `status: legacy` to discourage new use.",
     good="dts/canal with `status: legacy`", bad="dts/canal deleted",
-    ignorable=True,
 )  # fmt: skip
 SUBJECT_RENAMED: Final = CompatibilityRule(
     id="C405", name="subject-renamed", severity=BREAKING,
     says="A published subject was renamed: references and bindings to the old name no longer resolve.",
     action="Keep the old name; a subject with the new name may be `based_on` it.",
     good="acme/plain stays, and acme/flat is based on it", bad="acme/plain becomes acme/flat",
-    ignorable=True,
 )  # fmt: skip
 RANGE_MOVED: Final = CompatibilityRule(
     id="C406", name="range-moved", severity=BREAKING,
     says="A published version applies to other releases or dates: references by date resolve to another version.",
     action="Revert it; only an open range may be closed, when a successor starts where it ends.",
     good='until: "3.3.0" in both', bad='until: "3.3.0", then until: "3.4.0"',
-    ignorable=True,
 )  # fmt: skip
 RANGE_CLOSED: Final = CompatibilityRule(
     id="C407", name="range-closed", severity=NOTE,
     says="A published version is superseded: its open range has an end now, or it counts as legacy.",
     action="Nothing: this is how a successor is announced.",
     good="nothing, then status: legacy", bad="an end at which no successor starts",
-    ignorable=True,
 )  # fmt: skip
 VERSION_ADDED: Final = CompatibilityRule(
     id="C408", name="version-added", severity=NOTE,
     says="A version is new. It is compared with the previous one, and the differences are listed as notes.",
     action="Inform the readers of the subject about the changes before such messages arrive.",
     good="dts/canal@3 beside dts/canal@2", bad="dts/canal@2 changed in place",
-    ignorable=True,
 )  # fmt: skip
 SUBJECT_ADDED: Final = CompatibilityRule(
     id="C409", name="subject-added", severity=NOTE,
     says="A subject is new.",
     action="Nothing: there are no references to it yet.",
     good="acme/plain is new", bad="acme/plain takes the folder of another subject",
-    ignorable=True,
 )  # fmt: skip
 SHAPE_REWRITTEN: Final = CompatibilityRule(
     id="C410", name="shape-rewritten", severity=NOTE,
@@ -93,7 +84,6 @@ SHAPE_REWRITTEN: Final = CompatibilityRule(
     "result.",
     action="Check whether the change is intended.",
     good="members in another order", bad="a pattern that only a rare message violates",
-    ignorable=True,
 )  # fmt: skip
 _UNREAD: Final = frozenset({"contract", "title", "provenance", "applies", "status"})
 _POLICIES: Final = (Policy.CDC, Policy.CONFLUENT_STRICT)

@@ -19,7 +19,7 @@ def find_lost_rows(
     validation: ValidationContext, validated: Sequence[tuple[SampleMessage, ValidatedMessage]]
 ) -> Iterator[tuple[str, str]]:
     """Yield the place of each message whose rows do not come out, and what is wrong with them."""
-    by_batch = _decode(validation, [message.value for message, _ in validated])
+    by_batch = _decode(validation, [message for message, _ in validated])
     for number, (message, one) in enumerate(validated):
         reading, rows = one.reading, [(change.before, change.after) for change in one.changes]
         if reading is None or not reading.holds_rows:
@@ -61,15 +61,19 @@ def _sent(reading: Reading, at: str) -> list[dict[str, Any]]:
     ]
 
 
-def _decode(validation: ValidationContext, values: Sequence[bytes]) -> list[list[tuple[_Row, _Row]]] | None:
+def _decode(validation: ValidationContext, messages: Sequence[SampleMessage]) -> list[list[tuple[_Row, _Row]]] | None:
     """Return the rows of messages as batches give them; None where what decodes batches is not installed."""
     if not has_extra("arrow"):
         return None
+    import pyarrow as pa
+
     from cdc_contracts.registry.core.engine.kernel import Kernel
     from cdc_contracts.registry.core.records.file_batches import as_batch
 
-    found: list[list[tuple[_Row, _Row]]] = [[] for _ in values]
-    batch = as_batch(RecordsWithoutArrow(_TOPIC, 0, list(range(len(values))), list(values)))
+    found: list[list[tuple[_Row, _Row]]] = [[] for _ in messages]
+    batch = as_batch(RecordsWithoutArrow(_TOPIC, 0, list(range(len(messages))), [one.value for one in messages]))
+    keys = pa.array([message.key for message in messages], pa.binary())
+    batch = batch.set_column(batch.schema.get_field_index("key"), "key", keys)
     for written in Kernel(validation).decode(batch):
         columns = (written.changes.column(name).to_pylist() for name in ("offset", "before", "after"))
         for offset, before, after in zip(*columns, strict=True):

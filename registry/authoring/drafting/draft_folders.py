@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from cdc_contracts.registry.authoring.drafting.contract_texts import Lines
 from cdc_contracts.registry.authoring.drafting.draft_checks import find_lost_rows
 from cdc_contracts.registry.authoring.drafting.drafted_contracts import ContractDraft, draft_contract
 from cdc_contracts.registry.authoring.drafting.message_members import SampleMessage
@@ -43,7 +44,7 @@ _ROUNDS: Final = 30
 _SHOWN: Final = 3
 _FITTING: Final = (CONFORMING, CONTROL)
 _LIKE: Final = ("envelope", "ops", "images", "split_update", "ddl", "columns", "values", "parameters", "rules",
-                "discriminators", "full_load")  # fmt: skip
+                "enums", "discriminators", "full_load")  # fmt: skip
 
 
 @dataclass
@@ -73,7 +74,7 @@ def read_samples(
     messages = []
     for place, value, *key in records if schemas is None else _unframed(records, schemas):
         try:
-            messages.append(SampleMessage(place, value, parse_message(value), *key))
+            messages.append(SampleMessage(place, value, parse_message(value), key[0] if key else None))
         except Unreadable as error:
             if value.startswith(_AVRO):
                 raise UndetectedError(
@@ -83,7 +84,7 @@ def read_samples(
             if schemas is None and frame_of(value) is not None:
                 hint = "It is framed for a schema registry: --schema-registry says where its schema is."
             elif b"\n" in value.strip():
-                hint = "A .json file is one message; name a file .jsonl if each line is one."
+                hint = "A .json file is one message, or has a message in each line."
             raise UndetectedError(f"not a message in JSON: {error.observed}", where=place, hint=hint) from error
     if not messages:
         raise UndetectedError("there is no message to draft a contract from")
@@ -264,7 +265,7 @@ class _Attempt:
             )  # fmt: skip
         read = [(message, one.reading) for message, one in validated if one.reading is not None]
         unread = find_unread(version, read, None if self.base is None else self.base.schema)
-        asked = set() if self.draft is None else self.draft.envelope.asked
+        asked = set() if self.draft is None else self.draft.envelope.asked | self.draft.blocks
         self.open_members = unread_questions(
             {parts: one for parts, one in unread.items() if join_pointer(*parts) not in asked}, len(self.messages)
         )
@@ -283,10 +284,11 @@ class _Attempt:
         """Return samples with what they decode to, a few of each kind of message, and how many could not be made."""
         validation, files, left_out = self._validation(), dict[str, bytes](), 0
         for name, message in self._chosen():
-            value, validated = message.value, validation.validate(message.value)
-            if not keep_values:
-                value = self._rewritten(message)
-                validated = validation.validate(value)
+            value = message.value
+            if message.of_key or not keep_values:  # a file has no key, whose row stands in the message then
+                content = message.content if keep_values else self._rewritten(message)
+                value = validation.wire.write(write_message(content))
+            validated = validation.validate(value)
             if validated.verdict.outcome not in _FITTING:
                 left_out += 1
                 continue
@@ -296,16 +298,15 @@ class _Attempt:
             files[f"{self.own}/samples/{name}.change.json"] = _changes(validated)
         return files, left_out
 
-    def _rewritten(self, message: SampleMessage) -> bytes:
+    def _rewritten(self, message: SampleMessage) -> dict[str, Any]:
         draft = self.draft or draft_contract(self.reference, self.document, self.messages)
-        content = Rewriter(draft.members, draft.places, draft.kept(), draft.absent.texts).rewrite(message)
-        return write_message(content).encode()
+        return Rewriter(draft.members, draft.places, draft.kept(), draft.absent.texts).rewrite(message)
 
     def _chosen(self) -> Iterator[tuple[str, SampleMessage]]:
         """Yield the first messages of each op and each combination of images, by a name."""
         draft = self.draft or draft_contract(self.reference, self.document, self.messages)
         seen: dict[Any, int] = {}
-        for message in self.messages:
+        for message in draft.members.messages:
             op = draft.codes.op(message) or "message"
             code = draft.codes.code(message) or ""
             kind = (op, code, tuple(holding_images(message, draft.places)))
@@ -333,8 +334,6 @@ class _Attempt:
 
     def _overlay(self) -> tuple[dict[str, bytes], list[str]]:
         """Return a contract that says nothing but what it is based on: every message fits that already."""
-        from cdc_contracts.registry.authoring.drafting.contract_texts import Lines
-
         assert self.base is not None  # noqa: S101  only called with one
         lines = Lines()
         lines.name_schema("contract", depth=3)
@@ -357,10 +356,15 @@ class _Attempt:
         for section in _LIKE:
             fewer = [one for one in chosen if one != section]
             attempt, asked = self._files(fewer)
-            if not self._faults(attempt):
+            if not self._faults(attempt) and self._claims_all():
                 chosen, files, questions = fewer, attempt, asked
         self._sections = chosen
         return files, questions
+
+    def _claims_all(self) -> bool:
+        """Return whether the discriminators of the version in the folder hold for every message."""
+        version = self.version()
+        return all(all_hold(version.meaning.discriminators, message.content) for message in self.messages)
 
     def _faults(self, files: dict[str, bytes]) -> list[tuple[str, str, str, str]]:
         """Return what speaks against a draft: rule, path, place of the message, and what was expected and observed."""

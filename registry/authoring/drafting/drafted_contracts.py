@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
-from cdc_contracts.registry.authoring.drafting.envelope_places import EnvelopeFacts
+from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts
 from cdc_contracts.registry.authoring.drafting.envelope_schema_drafts import AvroDraft, SchemaDraft
-from cdc_contracts.registry.authoring.drafting.image_sides import OpImages
+from cdc_contracts.registry.authoring.drafting.image_sides import OpImages, find_row_without_column
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts, SampleMessage
 from cdc_contracts.registry.authoring.drafting.message_parts import find_parts
+from cdc_contracts.registry.authoring.drafting.object_texts import CONSTANTS
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
-from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
-from cdc_contracts.registry.authoring.drafting.type_forms import TypeForm, find_forms
+from cdc_contracts.registry.authoring.drafting.row_places import JSON_TEXT, RowPlaces
+from cdc_contracts.registry.authoring.drafting.type_forms import TypeForm, UntypedForms, find_forms, find_untyped
 from cdc_contracts.registry.authoring.drafting.unsent_marks import UnsentMarks
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.values import FORMS
@@ -33,6 +35,7 @@ class ContractDraft:
     sides: dict[str, OpImages]
     envelope: EnvelopeFacts
     forms: dict[str, TypeForm]
+    untyped: UntypedForms
     absent: UnsentMarks
     rules: list[str]
     not_separable: list[str] = field(default_factory=list)
@@ -40,6 +43,13 @@ class ContractDraft:
     """Why something that the messages seemed to show is left out."""
     open_members: list[str] = field(default_factory=list)
     """Questions about members that the contract does not read."""
+
+    @cached_property
+    def row_without_column(self) -> str | None:
+        """The place of a document with other columns than one of its collection; None if there is none."""
+        if self.places.container != JSON_TEXT:
+            return None
+        return find_row_without_column(self.members, self.sides, self.envelope.names_of)
 
     @property
     def subject(self) -> str:
@@ -61,6 +71,11 @@ class ContractDraft:
             if parts is not None:
                 pointers.add(join_pointer(*parts))
         return pointers
+
+    @property
+    def blocks(self) -> set[str]:
+        """The schema blocks by pointer: they describe other members, whether types are read from them or not."""
+        return {join_pointer(*parts) for parts in self.places.blocks}
 
     def withdraw(self, rule: str, path: str, where: str) -> bool:
         """Take back what a message contradicts; return whether there was something."""
@@ -99,6 +114,8 @@ class ContractDraft:
         if self.absent.nulls and self.absent.kind is not None:
             envelope["source_kind"] = {"at": self.absent.kind.pointer}
         images: dict[str, Any] = {"container": self.places.container}
+        if any(message.has_constants for message in self.members.messages):
+            images["constants"] = CONSTANTS
         if self.absent.says():
             images["absent"] = self.absent.says()
         images |= {name: one.sides for name, one in self.sides.items()}
@@ -135,7 +152,8 @@ class ContractDraft:
         codes = {} if self.places.codes is None else {
             "codes": {"at": join_pointer(*self.places.codes), "as": "name-to-code", "table": "any"}
         }  # fmt: skip
-        return {"types": types, **codes}
+        optional = {} if self.row_without_column is None else {"optional": True}
+        return {"types": types, **codes, **optional}
 
     def _parameters(self) -> list[str]:
         zoned = any(FORMS[form.form].needs_zone for form in self.forms.values())
@@ -147,10 +165,10 @@ class ContractDraft:
         marks = {str(kind.mark): kind.mark for kind in self.codes.codeless}
         tests: list[dict[str, Any]] = [{"any": [*codes, *marks.values()]}] if marks else codes
         always = [member for member in self.members if member.held == len(self.members.messages)]
-        block = self.places.types.parts if self.places.types is not None and self.places.types.is_block else None
+        blocks = self.places.blocks
         outside = [
             member for member in always
-            if not self._is_row(member.parts) and (block is None or member.parts[:-1][: len(block)] != block)
+            if not self._is_row(member.parts) and not any(member.parts[:-1][: len(one)] == one for one in blocks)
         ]  # fmt: skip
         present = [{"present": member.pointer} for member in outside if member.parts != self.codes.member.parts]
         return tests + present[:_MOST_PRESENT]
@@ -170,12 +188,12 @@ def draft_contract(reference: str, document: str, messages: Sequence[SampleMessa
 
     `document` names where they come from. Raises UndetectedError if contracts cannot express what is seen.
     """
-    members = Members(messages)
-    found = find_parts(members)
+    found = find_parts(Members(messages))
+    members = found.members
     places, codes, sides, envelope = found.places, found.codes, found.sides, found.envelope
     return ContractDraft(
-        reference, document, members, places, codes, sides, envelope, find_forms(members, places), found.absent,
-        _rules(places, sides, envelope, codes),
+        reference, document, members, places, codes, sides, envelope, find_forms(members, places),
+        find_untyped(members, places), found.absent, _rules(places, sides, envelope, codes),
     )  # fmt: skip
 
 

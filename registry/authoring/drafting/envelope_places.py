@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from cdc_contracts.registry.authoring.drafting.message_members import (
-    Members,
-    ObservedMember,
-    Parts,
-    SampleMessage,
-    words_of,
-)
+from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts, EnvelopePlace, evidence_of
+from cdc_contracts.registry.authoring.drafting.key_places import find_key
+from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, words_of
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
 from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
 from cdc_contracts.registry.authoring.drafting.statement_texts import STATEMENT_WORDS
-from cdc_contracts.registry.core.common.pointers import ABSENT, join_pointer
-from cdc_contracts.registry.core.contract.document_model import ROW_OPS
-from cdc_contracts.registry.core.contract.envelope_model import KeyPlace
-from cdc_contracts.registry.core.message.primary_keys import are_alike, parse_key, read_key_columns
+from cdc_contracts.registry.core.common.pointers import ABSENT
 
-_TABLE: Final = (("table",), ("tbl",), ("tab",), ("table", "name"), ("tbl", "name"), ("tab", "name"), ("relation",))
+_TABLE: Final = (("table",), ("tbl",), ("tab",), ("table", "name"), ("tbl", "name"), ("tab", "name"), ("relation",),
+                 ("collection",))  # fmt: skip
 _DATABASE: Final = (("database",), ("db",), ("database", "name"), ("db", "name"), ("catalog",), ("dbname",))
 _SCHEMA: Final = (("schema",), ("schema", "name"), ("owner",))
-KEY: Final = frozenset({"key", "keys", "pk", "pks", "pkeys", "primary", "identity"})
 _POSITION: Final = frozenset({"pos", "position", "lsn", "scn", "seq", "sequence", "offset", "csn"})
 _TRANSACTION: Final = frozenset({"xid", "txid", "txn", "trx", "gtid", "transaction", "trans"})
 _EVENT: Final = frozenset({"es", "event", "commit", "committed", "source", "when", "change", "changed", "op"})
@@ -42,28 +34,6 @@ _ISO_FORMS: Final = ("iso-local", "iso-local-or-utc")
 _LIKE_ISO: Final = re.compile(r"[0-9]{4}[-/.][0-9]{2}[-/.][0-9]{2}[T ][0-9]{2}:[0-9]{2}.*", re.DOTALL)
 _NONE: Final = ("0", "-1")
 """Numbers that stand for no time, where the others are times."""
-_LISTED_FOR_ONE: Final = 9
-"""A list of names in this many messages is the key although one message contradicts it."""
-
-
-@dataclass
-class EnvelopePlace:
-    """One fact of the envelope: what the contract says, what shows it, and what is not certain about it."""
-
-    says: dict[str, Any]
-    evidence: str
-    question: str = ""
-
-
-@dataclass
-class EnvelopeFacts:
-    """The facts of the envelope, by the names that a contract has for them, and what could not be expressed."""
-
-    places: dict[str, EnvelopePlace] = field(default_factory=dict)
-    ddl: EnvelopePlace | None = None
-    questions: list[str] = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)
-    """The members that these questions name, by pointer."""
 
 
 def find_envelope(members: Members, places: RowPlaces, codes: OpCodes) -> EnvelopeFacts:
@@ -80,7 +50,7 @@ def find_envelope(members: Members, places: RowPlaces, codes: OpCodes) -> Envelo
             found.questions.append(f"read as columns: is one of {', '.join(times)} the time of the change instead?")
     _find_names(found, members, outside)
     _find_times(found, members, outside)
-    _find_key(found, members, outside, places, codes)
+    find_key(found, members, outside, places, codes)
     _find_positions(found, members, outside)
     _find_ddl(found, members, statements, codes)
     return found
@@ -91,11 +61,6 @@ def _is_taken(parts: Parts, places: RowPlaces, codes: OpCodes) -> bool:
     taken += [places.types.parts] if places.types else []
     taken += [places.codes] if places.codes else []
     return parts == codes.member.parts or any(parts[: len(one)] == one for one in taken)
-
-
-def evidence_of(members: Members, member: ObservedMember, what: str) -> str:
-    """Return how many messages have a member, and where the first of them is."""
-    return f"{what} in {member.held:,} of {len(members.messages):,} messages, first in {member.first}"
 
 
 def _find_names(found: EnvelopeFacts, members: Members, outside: list[ObservedMember]) -> None:
@@ -143,8 +108,9 @@ def _find_times(found: EnvelopeFacts, members: Members, outside: list[ObservedMe
                 "no member looks like the time of the change: /… for `event_time: {at: …, form: …}`?"
             )
         return
-    times.sort(key=lambda one: (-len({*one[0].words} & _EVENT), -one[0].held, len(one[0].parts)))
-    (event, form), *others = times
+    times.sort(key=lambda one: (-one[0].held, len(one[0].parts)))
+    event, form = min(times, key=lambda one: _rank_as_event(one[0]))  # of equals the first
+    others = [one for one in times if one[0] is not event]
     later = next((one for one in others if _is_later(members, (event, form), one) is True), None)
     if later is None:
         earlier = next((one for one in others if _is_later(members, one, (event, form)) is True), None)
@@ -166,6 +132,12 @@ def _add_time(
         says["absent_value"] = int(none)
         question = f"{question} Does {none} stand for no time?".lstrip()
     found.places[name] = EnvelopePlace(says, evidence_of(members, member, form.replace("-", " ")), question)
+
+
+def _rank_as_event(member: ObservedMember) -> tuple[int, int]:
+    """Order times by what calls them that of the change: their own names, then those of the objects above."""
+    above = {word for part in member.parts[:-1] for word in words_of(part)}
+    return -len({*member.words} & _EVENT), -len(above & _EVENT)
 
 
 def _form_of_time(member: ObservedMember) -> str | None:
@@ -235,95 +207,6 @@ def _is_later(members: Members, first: tuple[ObservedMember, str], second: tuple
     return all(one <= other for one, other in pairs) if pairs else None
 
 
-def _find_key(
-    found: EnvelopeFacts, members: Members, outside: list[ObservedMember], places: RowPlaces, codes: OpCodes
-) -> None:
-    for member in outside:
-        reading, read = ("joined-u0001", _joined) if member.is_only("string") else ("list", _listed)
-        if not {*member.words} & KEY:
-            continue
-        with_rows = [message for message in members.messages if codes.op(message) in ROW_OPS]
-        listed = _listing(with_rows, member, places, read)
-        against = [message for message, lists in listed if not lists]
-        if not listed or len(listed) - len(against) < max(1, _LISTED_FOR_ONE * len(against)):
-            continue
-        question = f"do the columns that {member.pointer} lists identify a row?"
-        if against:
-            question += f" In {len(against):,} of {len(listed):,} messages, as in {against[0].place}, it names none."
-        says = {"at": member.pointer, "as": reading}
-        found.places["primary_key"] = EnvelopePlace(says, evidence_of(members, member, "names of columns"), question)
-        return
-    if not _find_kafka_key(found, members, places, codes):
-        found.questions.append("no member lists the columns of the key: table contracts may (`primary_key: [...]`).")
-
-
-def _find_kafka_key(found: EnvelopeFacts, members: Members, places: RowPlaces, codes: OpCodes) -> bool:
-    """Take the columns of the key from the keys of records, where these hold columns of their rows."""
-    keyed = [message for message in members.messages if message.key is not None and codes.op(message) in ROW_OPS]
-    for at in dict.fromkeys(place for message in keyed for place in _objects_in_key(message.key or b"")):
-        against = [message for message in keyed if not _is_of_row(message, at, places)]
-        if len(keyed) - len(against) < max(1, _LISTED_FOR_ONE * len(against)):
-            continue
-        says = {"from": "kafka-key", "at": at}
-        held = len(keyed) - len(against)
-        evidence = f"columns of the row in {held:,} of {len(keyed):,} keys of records, first in {keyed[0].place}"
-        question = "do the columns in the key of the Kafka record identify a row?"
-        if against:
-            question += f" In {len(against):,} keys, as in {against[0].place}, they differ from the row."
-        found.places["primary_key"] = EnvelopePlace(says, evidence, question)
-        return True
-    return False
-
-
-def _objects_in_key(key: bytes) -> Iterator[str]:
-    """Yield the pointers to objects in a key: the whole key, and its members."""
-    content = parse_key(key)
-    if content is None:
-        return
-    yield from (join_pointer(name) for name, value in content.items() if isinstance(value, dict))
-    yield ""
-
-
-def _is_of_row(message: SampleMessage, at: str, places: RowPlaces) -> bool:
-    """Return whether a key holds columns of a row of its message, with their values."""
-    columns = read_key_columns(message.key or b"", KeyPlace(at))
-    rows = [row for parts in places.images for row in places.rows(message.at(parts))]
-    return bool(columns) and any(
-        all(name in row and are_alike(value, row[name]) for name, value in (columns or {}).items()) for row in rows
-    )
-
-
-def lists_key(members: Members, parts: Parts, columns: Collection[str]) -> bool:
-    """Return whether a member beside columns is called a key, and lists some of them in every message."""
-    lists = [_listed(value) for _, value in members.values(parts)]
-    named = {*words_of(parts[-1])} & KEY and any(lists)
-    return bool(named) and all(one is not None and {*one} <= {*columns} for one in lists)
-
-
-def _listed(value: Any) -> list[str] | None:
-    return value if isinstance(value, list) and all(isinstance(one, str) for one in value) else None
-
-
-def _joined(value: Any) -> list[str] | None:
-    return value.split("\x01") if isinstance(value, str) and value else None
-
-
-def _listing(
-    messages: list[SampleMessage], member: ObservedMember, places: RowPlaces, read: Callable[[Any], list[str] | None]
-) -> list[tuple[SampleMessage, bool]]:
-    """Return the messages with a row in which a member lists something, and whether it lists columns of that row."""
-    found = []
-    for message in messages:
-        value = message.at(member.parts)
-        if value is ABSENT or value is None:
-            continue
-        names = read(value)
-        columns = {name for parts in places.images for row in places.rows(message.at(parts)) for name in row}
-        if names is None or (columns and names):
-            found.append((message, names is not None and {*names} <= columns))
-    return found
-
-
 def _find_positions(found: EnvelopeFacts, members: Members, outside: list[ObservedMember]) -> None:
     timed = {place.says.get("at") for place in found.places.values()}
     free = [member for member in outside if member.pointer not in timed]
@@ -337,7 +220,9 @@ def _find_positions(found: EnvelopeFacts, members: Members, outside: list[Observ
             f"is {position.pointer} the position of the message in its stream? `monotonic: strict` or `non-strict` "
             f"promises an order.",
         )  # fmt: skip
-    transaction = next((one for one in free if {*one.words} & _TRANSACTION and one.is_only("number", "string")), None)
+    plain = [one for one in free if one.is_only("number", "string")]
+    ids = [one for one in plain if one.words == ("id",) and {*words_of("".join(one.parts[-2:-1]))} & _TRANSACTION]
+    transaction = next((one for one in (*ids, *plain) if one in ids or {*one.words} & _TRANSACTION), None)
     if transaction is not None and transaction is not position:
         found.places["transaction"] = EnvelopePlace(
             {"at": transaction.pointer},

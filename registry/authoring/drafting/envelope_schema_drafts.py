@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
-from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
+from cdc_contracts.registry.authoring.drafting.row_places import JSON_TEXT, RowPlaces
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.message.avro_records import name_field
 from cdc_contracts.registry.core.values import Number
@@ -46,12 +46,15 @@ class SchemaDraft:
         return head | self._schema((), contents)
 
     def _schema(self, parts: Parts, values: Sequence[Any]) -> dict[str, Any]:
+        if self.places.container == JSON_TEXT and parts in self.places.images:
+            text = {"type": ["object", "string", "null"], "contentMediaType": "application/json"}
+            return text | {"additionalProperties": self._column}
         kinds = _kinds(values)
         schema: dict[str, Any] = {"type": kinds[0] if len(kinds) == 1 else kinds}
         if parts == self.codes.member.parts:
             return {"type": "string", "enum": list(dict.fromkeys([*self.inherited, *self.codes.ops]))}
         types = self.places.types
-        if types is not None and types.is_block and parts == types.parts:
+        if parts in self.places.blocks:
             return schema | {"additionalProperties": {"type": [*_PLAIN_KINDS, "array", "object"]}}
         if parts in self.places.images and parts != self.places.flattened:
             self._add_rows(schema, values)

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts, SampleMessage
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes, holding_images
-from cdc_contracts.registry.authoring.drafting.row_places import AFTER, BEFORE, RowPlaces, hint_of, words_of_image
-from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.authoring.drafting.row_places import (
+    AFTER,
+    BEFORE,
+    JSON_TEXT,
+    RowPlaces,
+    hint_of,
+    words_of_image,
+)
+from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 
 _ONLY_BEFORE: Final = ("delete", "update-before")
@@ -37,6 +45,8 @@ class OpImages:
     """Whether each image of an update has columns that the other does not have."""
     holding: Counter[str] = field(default_factory=Counter)
     """In how many messages each image holds a row, by pointer."""
+    of_keys: int = 0
+    """In how many messages the key of the record alone has the row."""
 
 
 def find_sides(members: Members, places: RowPlaces, codes: OpCodes) -> dict[str, OpImages]:
@@ -48,6 +58,25 @@ def find_sides(members: Members, places: RowPlaces, codes: OpCodes) -> dict[str,
         if mine:
             found[op] = _images_of(op, mine, places, before, after, by_names=by_names)
     return found
+
+
+def find_row_without_column(
+    members: Members, sides: Mapping[str, OpImages], names_of: Callable[[SampleMessage], object]
+) -> str | None:
+    """Return the place of the first row after a change with other columns than one of its table; None if there is none.
+
+    Rows that another image completes do not count.
+    """
+    after = [side for one in sides.values() for name, side in one.sides.items() if name == "after"]
+    completed = {side["at"] for side in after if "completed_from" in side}
+    images = [at for at in dict.fromkeys(side["at"] for side in after) if at not in completed]
+    columns: dict[object, set[str]] = {}
+    for message in members.messages:
+        for at in images:
+            row = message.at(split_pointer(at))
+            if isinstance(row, dict) and row and columns.setdefault(names_of(message), {*row}) != row.keys():
+                return message.place
+    return None
 
 
 def _roles(members: Members, places: RowPlaces, codes: OpCodes) -> tuple[list[Parts], list[Parts], bool]:
@@ -103,7 +132,9 @@ def _images_of(
         found.without_row.update(
             side["at"] for side in sides.values() if not {side["at"], side.get("or")} & {*held} and "optional" in side
         )
-    found.holding = Counter({join_pointer(*parts): number for parts, number in holding.items()})
+    found.of_keys = sum(message.of_key for message in messages)
+    sent = Counter(parts for one in messages if not one.of_key for parts in holding_images(one, places))
+    found.holding = Counter({join_pointer(*parts): number for parts, number in sent.items()})
     return found
 
 
@@ -118,6 +149,8 @@ def _side(messages: list[SampleMessage], places: RowPlaces, held: list[Parts]) -
     if other is not None and not any({first, other} <= {*holding_images(one, places)} for one in messages):
         side["or"] = join_pointer(*other)
         without = [message for message in without if other not in holding_images(message, places)]
+    if any(message.of_key for message in messages):
+        side["or_key"] = True
     if without:
         side["optional"] = True
     return side
@@ -131,6 +164,8 @@ def _complete(sides: Sides, messages: list[SampleMessage], places: RowPlaces, ea
             fewer["before"] += old.keys() < new.keys()
             fewer["after"] += new.keys() < old.keys()
             uneven |= not (old.keys() <= new.keys() or new.keys() <= old.keys())
+            if places.container == JSON_TEXT and old.keys() != new.keys():  # it may be a field that was removed
+                uneven |= any(old[name] == new[name] for name in old.keys() & new.keys())
     if uneven or (fewer["before"] and fewer["after"]):
         return True
     if fewer["before"]:

@@ -19,12 +19,17 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 class SampleMessage(NamedTuple):
-    """One message: where it stands, its bytes, what they hold, and the key of its record."""
+    """One message: where it stands, its bytes, what they hold with rows in place of their texts, and its key.
+
+    `has_constants` says that NaN or Infinity stand bare in a text, `of_key` that the key alone has its row.
+    """
 
     place: str
     value: bytes
     content: dict[str, Any]
     key: bytes | None = None
+    has_constants: bool = False
+    of_key: bool = False
 
     def at(self, parts: Parts) -> Any:
         """Return the member at a place, or ABSENT."""

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cdc_contracts.registry.authoring.drafting.envelope_places import EnvelopeFacts, find_envelope, lists_key
+from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts
+from cdc_contracts.registry.authoring.drafting.envelope_places import find_envelope
 from cdc_contracts.registry.authoring.drafting.image_sides import OpImages, find_sides
+from cdc_contracts.registry.authoring.drafting.image_texts import add_rows_of_keys, find_lone_text, open_texts
+from cdc_contracts.registry.authoring.drafting.key_places import lists_key
 from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
 from cdc_contracts.registry.authoring.drafting.op_codes import (
     MARKS,
@@ -20,6 +23,8 @@ from cdc_contracts.registry.authoring.drafting.op_codes import (
     rows_without_code,
 )
 from cdc_contracts.registry.authoring.drafting.row_places import (
+    AFTER,
+    BEFORE,
     SIDE,
     TEXTS,
     RowPlaces,
@@ -41,6 +46,8 @@ VOCABULARY: Final = "A dialect beyond docs/vocabulary.md needs a reading of its 
 class MessageParts:
     """The parts of messages: where rows are, what says the op, which images each op has, and the envelope."""
 
+    members: Members
+    """The messages, with rows in place of their texts."""
     places: RowPlaces
     codes: OpCodes
     sides: dict[str, OpImages]
@@ -49,21 +56,11 @@ class MessageParts:
 
 
 def find_parts(members: Members) -> MessageParts:
-    """Return the parts of messages; members that hold rows with arrays or objects become images one after another.
+    """Return the parts of messages; members that hold rows as texts, or with arrays or objects, become images in turn.
 
     Raises UndetectedError if contracts cannot express what is seen.
     """
-    wide: set[Parts] = set()
-    while True:
-        places = find_rows(members, wide)
-        codes = find_op(members, places) or name_no_op(members, places)
-        if codes is None:
-            raise _no_op(members, places)
-        envelope = find_envelope(members, places, codes)
-        more = find_wide_rows(places, codes, envelope)
-        if more is None or more in wide:
-            break
-        wide.add(more)
+    members, places, codes, envelope = _find_rows(members)
     if _is_marked_row(members, places, codes, envelope) or _may_be_row(members, places, codes, envelope):
         _take_flattened(members, places, codes)
         codes = find_op(members, places) or codes
@@ -80,7 +77,37 @@ def find_parts(members: Members) -> MessageParts:
     reason = find_refusal(places, codes, envelope, sides)
     if reason is not None:
         raise UndetectedError(f"no contract can express these messages: {reason}", hint=_images_hint(places))
-    return MessageParts(places, codes, sides, envelope, find_absent(members, places, codes, envelope))
+    return MessageParts(members, places, codes, sides, envelope, find_absent(members, places, codes, envelope))
+
+
+def _find_rows(members: Members) -> tuple[Members, RowPlaces, OpCodes, EnvelopeFacts]:
+    """Return messages with rows in place of their texts, and where rows, op codes and the envelope are."""
+    wide, texts = set[Parts](), set[Parts]()
+    while True:
+        places = find_rows(members, wide, texts)
+        codes = find_op(members, places) or name_no_op(members, places)
+        if codes is None:
+            raise _no_op(members, places)
+        envelope = find_envelope(members, places, codes)
+        more = text = find_wide_rows(places, codes, envelope)
+        if more is None:
+            text = find_lone_text(members, places, codes, envelope)
+        elif places.refused[more].holds != TEXTS:
+            text = None
+        if text is not None:
+            if _is_marked_row(members, places, codes, envelope):
+                break
+            members, more = open_texts(members, text), text
+            texts.add(text)
+        elif more is None:
+            keyed = add_rows_of_keys(members, places, codes, envelope)
+            if keyed is None:
+                break
+            members, more = keyed
+        elif more in wide:
+            break
+        wide.add(more)
+    return members, places, codes, envelope
 
 
 def _is_marked_row(members: Members, places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:
@@ -95,10 +122,12 @@ def _is_marked_row(members: Members, places: RowPlaces, codes: OpCodes, envelope
     named = {str(place.says["at"]) for place in envelope.places.values() if "at" in place.says}
     rows = (message.at(at) for message in members.messages if codes.code(message) is not None)
     others = {(name, kind_of(value)) for row in rows for name, value in row.items() if not name.startswith(MARKS)}
+    texts = {parts for parts, rows in places.refused.items() if rows.holds == TEXTS}
     plain = any(
-        kind not in ("object", "array", "null") and join_pointer(*at, name) not in named for name, kind in others
+        kind not in ("object", "array", "null") and join_pointer(*at, name) not in named and (*at, name) not in texts
+        for name, kind in others
     )
-    if not plain and (not others or any(hint_of(one) for one in places.images)):
+    if not plain and (not others or texts or any(hint_of(one) for one in places.images)):
         return False
     rivals = [members[one] for one in places.images if hint_of(one) == SIDE]
     rivals += _objects_beside(members, places, codes)
@@ -111,8 +140,10 @@ def _may_be_row(members: Members, places: RowPlaces, codes: OpCodes, envelope: E
     """Return whether the message itself may be the row: no member holds one, and none is an object that could."""
     if places.images or hold_unreadable_rows(places, codes, envelope):
         return False
-    top = (member for member in members if len(member.parts) == 1)
-    places.refused_beside = tuple(member.parts for member in top if _holds_objects(members, member))
+    top = [member for member in members if len(member.parts) == 1]
+    empty = [member for member in top if not member.held and member.words]
+    sides = [member.parts for member in empty if {*member.words} <= BEFORE | AFTER]
+    places.refused_beside = (*(member.parts for member in top if _holds_objects(members, member)), *sides)
     return not places.refused_beside
 
 
@@ -175,8 +206,6 @@ def _null_row(members: Members, at: Parts, nulls: Sequence[SampleMessage]) -> Un
 
 
 def _images_hint(places: RowPlaces) -> str:
-    if any(rows.holds == TEXTS for rows in places.refused.values()):
-        return "Write a contract by hand, with `container: json-text` (docs/vocabulary.md)."
     if places.refused:
         return "An image is an object of columns with plain values, a list of one, or a list of rows. " + VOCABULARY
     return "Give messages with rows. " + VOCABULARY

@@ -24,7 +24,7 @@ def nearest_contract(catalogue: Catalogue, messages: Sequence[SampleMessage], ro
     validations = open_validations(catalogue, ReadingOptions())
     compared, found = messages[:COMPARED], Counter[str | None]()
     for left, message in zip(range(len(compared) - 1, -1, -1), compared, strict=True):
-        one = find_nearest(weigh(message.value, validations))
+        one = find_nearest(weigh(message.value, validations, message.key))
         found[one.version.reference if one and rows & {*one.version.meaning.images.pointers()} else None] += 1
         first, second, *_ = *(count for _, count in found.most_common(2)), 0
         if first > second + left:  # no other can have as many

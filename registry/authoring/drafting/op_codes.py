@@ -89,6 +89,10 @@ class OpCodes:
         """Return the codes that say insert, update or delete, and have no row in any message."""
         return [code for code, op in self.ops.items() if op == "mark" and _word(code) in _BY_ROWS[True]]
 
+    def may_delete(self, message: SampleMessage) -> bool:
+        """Return whether the code of a message is a word for the deletion of a row."""
+        return _BY_ROWS[True].get(_word(self.code(message) or "")) == "delete"
+
     def code(self, message: SampleMessage) -> str | None:
         """Return the code of a message; None if it has none."""
         value = message.at(self.member.parts)

@@ -15,13 +15,14 @@ from typing import Any, Final
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts, SampleMessage
 from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
 from cdc_contracts.registry.core.values import Number
+from cdc_contracts.registry.core.values.floats import LITERALS
 
 _DATE: Final = re.compile(
     r"-?[0-9]{1,4}[-:][0-9]{2}([-:][0-9]{2})?([T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?)?(\.[0-9]+)?( ?[A-Z].*)?"
 )
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|[A-Za-z0-9+/]{2,3}={1,2}")
 _BYTES: Final = re.compile(r"\[(-?[0-9]+(, ?-?[0-9]+)*)?\]")
-_NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _TIMES: Final = re.compile(r"[0-9]{9,}(\.[0-9]+)?")
 
 
@@ -79,7 +80,7 @@ class Rewriter:
             return {name: self._other(one) for name, one in value.items()}
         if isinstance(value, list):
             return [self._other(one) for one in value]
-        if not isinstance(value, str) or not value or value in self.marks:
+        if not isinstance(value, str) or not value or value in self.marks or value in LITERALS:
             return value
         return self._known.setdefault(value, _of_text(value, len(self._known)))
 
@@ -106,7 +107,8 @@ def _of_text(text: str, number: int) -> str:
         return re.sub("[0-9]", "1", text).replace("1111-", "2011-", 1)
     if _BYTES.fullmatch(text):
         return re.sub("[0-9]+", digit, text)
-    if _BASE64.fullmatch(text) and ("=" in text or re.search("[A-Z]", text)) and re.search("[a-z0-9+/]", text):
+    is_mixed = re.search("[A-Z]", text) and re.search("[a-z0-9+/]", text)
+    if _BASE64.fullmatch(text) and ("=" in text or is_mixed):
         return re.sub("[A-Za-z0-9+/]", "A", text)
     if _TIMES.fullmatch(text):
         return re.sub(r"[0-9]{3}(?=\.|$)", "111", text, count=1)

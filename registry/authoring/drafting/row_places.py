@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts, words_of
+from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, words_of
+from cdc_contracts.registry.authoring.drafting.object_texts import read_object
 from cdc_contracts.registry.authoring.drafting.type_places import (
     BLOCK,
     TypesPlace,
@@ -22,7 +23,7 @@ from cdc_contracts.registry.authoring.drafting.type_places import (
     share_of,
     types_within,
 )
-from cdc_contracts.registry.core.common.json_messages import Unreadable, kind_of, parse_message
+from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.pointers import join_pointer
 from cdc_contracts.registry.core.values import Number
 
@@ -38,6 +39,8 @@ _NAMES: Final = frozenset({"name", "column", "col", "field"})
 
 TEXTS: Final = "texts of objects"
 """What members hold that are images as JSON texts."""
+JSON_TEXT: Final = "json-text"
+"""The container of such images."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,11 @@ class UnreadableRows:
     """Whether they are rows with arrays or objects as values, so that a contract can keep these as JSON."""
     objects: tuple[tuple[str, int], ...] = ()
     """The values that are objects, by name, with the number of different members of each."""
+
+    @property
+    def can_be_read(self) -> bool:
+        """Whether they are read once it is known that the member holds rows: they are whole, but hard to tell."""
+        return self.by_columns or self.holds == TEXTS
 
     def says(self, parts: Parts) -> str:
         """Return why no contract can express the member at a place."""
@@ -90,7 +98,7 @@ class RowPlaces:
     @property
     def named(self) -> list[Parts]:
         """The members whose own name says that they are the row of one side, readable or not, but for their columns."""
-        rows = [*self.images, *(parts for parts, one in self.refused.items() if one.by_columns)]
+        rows = [*self.images, *(parts for parts, one in self.refused.items() if one.can_be_read)]
         named = [parts for parts in rows if hint_of(parts, own=True) == SIDE]
         return [parts for parts in named if not _is_inside(parts, named)]
 
@@ -116,10 +124,11 @@ class RowPlaces:
         return [row for row in rows if row]
 
 
-def find_rows(members: Members, wide: Collection[Parts] = ()) -> RowPlaces:
+def find_rows(members: Members, wide: Collection[Parts] = (), texts: Collection[Parts] = ()) -> RowPlaces:
     """Return the members that hold rows; none if there is none.
 
     `wide` are members known to hold rows, whose columns may be arrays or objects: what is inside them is a column.
+    `texts` are those of them that were texts.
     """
     places = RowPlaces()
     blocks = [member.parts for member in members if member.is_only("object") and are_blocks(members, member.parts)]
@@ -149,6 +158,8 @@ def find_rows(members: Members, wide: Collection[Parts] = ()) -> RowPlaces:
     beside = [parts for parts in coded if parts not in images and share_of(names_in(held[parts]), columns) > 1 / 2]
     places.codes = beside[0] if beside else None
     _set_container(members, places)
+    if places.container == "object" and not {*images}.isdisjoint(texts):
+        places.container, places.structures = JSON_TEXT, frozenset({"array", "object"})
     return places
 
 
@@ -197,7 +208,7 @@ def _rows_of(members: Members, parts: Parts, places: RowPlaces, *, is_wide: bool
                 texts = frozenset(row for row in rows if isinstance(row, str))
                 plain = texts if len(texts) == len(rows) else frozenset()
                 places.refused[parts] = UnreadableRows("arrays of values", message.place, plain)
-            elif isinstance(value, str) and hint_of(parts, own=True) == SIDE and _is_object(value):
+            elif isinstance(value, str) and hint_of(parts, own=True) == SIDE and _has_object(members[parts]):
                 places.refused[parts] = UnreadableRows(TEXTS, message.place)
             return None
         if isinstance(value, list) and rows and _are_cells(rows):
@@ -219,13 +230,9 @@ def _rows_of(members: Members, parts: Parts, places: RowPlaces, *, is_wide: bool
     return [{name: one for name, one in row.items() if name not in types} for row in found if row] or None
 
 
-def _is_object(text: str) -> bool:
-    """Return whether a text is that of a JSON object."""
-    try:
-        parse_message(text.encode())
-    except Unreadable:
-        return False
-    return True
+def _has_object(member: ObservedMember) -> bool:
+    """Return whether some text of a member holds an object."""
+    return any(read_object(text) is not None for text in member.texts)
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

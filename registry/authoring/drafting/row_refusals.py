@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from cdc_contracts.registry.authoring.drafting.envelope_places import KEY, EnvelopeFacts
+from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts
 from cdc_contracts.registry.authoring.drafting.image_sides import OpImages
+from cdc_contracts.registry.authoring.drafting.key_places import KEY
 from cdc_contracts.registry.authoring.drafting.message_members import Parts, words_of
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
 from cdc_contracts.registry.authoring.drafting.row_places import (
     BEFORE,
+    JSON_TEXT,
     SIDE,
     TEXTS,
     RowPlaces,
@@ -25,7 +27,7 @@ _FEWEST_NAMES: Final = 2
 
 
 def find_wide_rows(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> Parts | None:
-    """Return a member that holds rows with arrays or objects as values of columns; None if there is none.
+    """Return a member that holds rows as texts, or with arrays or objects as values of columns; None if there is none.
 
     Its name says that it holds rows, or it has most columns of a member that does: any other object may be a part of
     the envelope.
@@ -36,7 +38,7 @@ def find_wide_rows(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -
                 return None  # either may be the row
             continue
         named = (hint_of(parts) and rows.plain) or hint_of(parts, own=True) == SIDE or _has_most_columns(rows, places)
-        return parts if rows.by_columns and named else None
+        return parts if rows.can_be_read and named else None
     return None
 
 
@@ -66,7 +68,8 @@ def _holding(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> Iter
 
 def _is_text_column(parts: Parts, rows: UnreadableRows, places: RowPlaces) -> bool:
     """Return whether a member that holds texts is a column of a row, as the name of this one says a side."""
-    around = [image for image in places.images if image == parts[: len(image)] != parts]
+    wide = (one for one, why in places.refused.items() if why.by_columns)
+    around = [image for image in (*places.images, *wide) if image == parts[: len(image)] != parts]
     return rows.holds == TEXTS and any(hint_of(image, own=True) == SIDE for image in around)
 
 
@@ -113,11 +116,11 @@ def find_refusal(places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts, sid
 
 def _hold_rows(parts: Parts, rows: UnreadableRows, places: RowPlaces, codes: OpCodes, envelope: EnvelopeFacts) -> bool:
     """Return whether a member that cannot be read holds the rows, rather than members of the envelope."""
-    if codes.member.parts[: len(parts)] == parts:  # the envelope
-        return False
+    mine = hint_of(parts, own=True)
+    if codes.member.parts[: len(parts)] == parts or (places.container == JSON_TEXT and mine < SIDE):
+        return False  # the envelope: rows that are texts have names of sides
     if {*words_of(parts[-1])} & KEY and rows.holds == "arrays of values":  # names of columns
         return False
-    mine = hint_of(parts, own=True)
     below = [image for image in places.images if image and image[: len(parts)] == parts]
     if below:
         taken = {place.says.get("at") for place in envelope.places.values()}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.authoring.drafting.message_members import Members, SampleMessage
 from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
@@ -41,6 +41,11 @@ _BY_KIND: Final = (
     ({"number", "string"}, "json-number-or-text"), ({"object", "array"}, "json-value"),
 )  # fmt: skip
 _SIGNS: Final = re.compile(r"\b(UNSIGNED|SIGNED|ZEROFILL)\b")
+_PLAIN_FORMS: Final = MappingProxyType({"number": "json-number", "text": "text", "boolean": "bool-json"})
+EXTENDED: Final = MappingProxyType({
+    **_PLAIN_FORMS, "number": "extended-json", "array": "extended-json", "object": "extended-json",
+})  # fmt: skip
+"""The form of values without a type by their JSON kind, where objects stand for values of other types."""
 AS_SENT: Final = "as-sent"
 """The form of values of which nothing is known."""
 _FALLBACK: Final = "json-number-or-text"
@@ -64,6 +69,14 @@ class TypeForm:
     """What is not certain of the type; types with the same question are asked about together."""
     invalid: Any = None
     """What a mapping says of texts that are no valid time, where some were seen."""
+
+
+class UntypedForms(NamedTuple):
+    """The form of values without a type by their JSON kind, what shows it, and what is not certain of it."""
+
+    by_kind: Mapping[str, str]
+    evidence: str = ""
+    question: str = ""
 
 
 @dataclass
@@ -97,6 +110,31 @@ def find_forms(members: Members, places: RowPlaces) -> dict[str, TypeForm]:
         seen.setdefault(name, SeenValues(members.messages[0].place))
     form_of = _form_in_block if is_block else _form_of
     return {name: form_of(name, one) for name, one in sorted(seen.items()) if not name.endswith(ARRAY)}
+
+
+def find_untyped(members: Members, places: RowPlaces) -> UntypedForms:
+    """Return the form of values without a type by their JSON kind, structures only where rows have some.
+
+    That is Extended JSON where an object is a notation of it, and none is broken.
+    """
+    first = broken = ""
+    for message in members.messages:
+        for value in (value for _, value in _columns(message, places) if isinstance(value, list | dict)):
+            if not _reads("extended-json", value, _STRICT):
+                broken = broken or message.place
+            elif not first and _is_extended(value):
+                first = message.place
+    if first and not broken:
+        return UntypedForms(EXTENDED, f"an object is Extended JSON, first in {first}")
+    by_kind = {**_PLAIN_FORMS, **dict.fromkeys(sorted(places.structures), "json-value")}
+    question = f"an object is Extended JSON in {first}, and broken in {broken}: is each kept as JSON?" if first else ""
+    return UntypedForms(by_kind, question=question)
+
+
+def _is_extended(value: Any) -> bool:
+    """Return whether an array or object is read otherwise as Extended JSON than as JSON."""
+    extended, plain = (FORMS[form].read(value, _STRICT).text for form in ("extended-json", "json-value"))
+    return extended != plain
 
 
 def normalise(source_type: str, places: RowPlaces) -> str:
@@ -174,6 +212,6 @@ def _takes(form: str, values: Iterable[Any], context: Context = _STRICT) -> bool
 
 
 def _reads(form: str, value: Any, context: Context) -> bool:
-    if isinstance(value, dict | list):
-        return form in ("json-value", AS_SENT)
+    if isinstance(value, dict | list) and form not in ("json-value", "extended-json"):
+        return form == AS_SENT
     return FORMS[form].reads(value, context, (Flag.OK, Flag.NOT_WHOLE, Flag.INVALID))

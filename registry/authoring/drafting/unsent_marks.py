@@ -9,17 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from cdc_contracts.registry.authoring.drafting.envelope_places import EnvelopeFacts
+from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts
 from cdc_contracts.registry.authoring.drafting.message_members import Members, ObservedMember, Parts, SampleMessage
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes
 from cdc_contracts.registry.authoring.drafting.row_places import BEFORE, RowPlaces, words_of_image
 from cdc_contracts.registry.core.common.json_structures import write_json
-from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
+from cdc_contracts.registry.core.common.pointers import join_pointer
 
 _PLACEHOLDER: Final = re.compile(r"__\w*(unavailable|unchanged|unsent|not_sent|missing|omitted)\w*", re.ASCII)
 """A text that no person writes: it says of itself that it stands for a value."""
 _PARTLY_SENT: Final = frozenset({"update", "upsert", "delete", "update-before", "update-after"})
-_NAMES: Final = ("database_table", "database", "schema", "table")
 _MOST_ROWS: Final = 200
 """Rows before a change that are compared with those before them; comparing all takes time by their square."""
 _KINDS: Final = frozenset({"connector", "engine", "dialect", "dbms"})
@@ -114,15 +113,13 @@ def _find_nulls(absent: UnsentMarks, members: Members, places: RowPlaces, envelo
     A row that was sent whole is one that an earlier change has left. If no earlier row is like it, and one is but for
     columns that are null in this one, these were not sent.
     """
-    named = [split_pointer(place.says["at"]) for name, place in envelope.places.items()
-             if name in _NAMES and "at" in place.says]  # fmt: skip
     left: defaultdict[tuple[str, ...], set[_Row]] = defaultdict(set)
     before = [parts for parts in places.images if words_of_image(parts) & BEFORE]
     unsent: Counter[tuple[str, Parts]] = Counter()
     whole: Counter[tuple[str, Parts]] = Counter()
     first: dict[tuple[str, Parts], str] = {}
     for message in members.messages:
-        table = tuple(str(message.at(parts)) for parts in named)
+        table = envelope.names_of(message)
         kind = str(message.at(absent.kind.parts)) if absent.kind is not None else ""
         for parts in before:
             for row in places.rows(message.at(parts)):

@@ -8,6 +8,7 @@ from typing import Any, Final
 from cdc_contracts.registry.authoring.drafting.contract_texts import Lines, to_yaml
 from cdc_contracts.registry.authoring.drafting.drafted_contracts import ContractDraft
 from cdc_contracts.registry.authoring.drafting.image_questions import image_questions
+from cdc_contracts.registry.authoring.drafting.row_places import JSON_TEXT
 from cdc_contracts.registry.authoring.drafting.type_forms import AS_SENT
 
 
@@ -39,6 +40,9 @@ def write_contract(draft: ContractDraft, *, base: str | None = None, sections: S
             lines.add(name, value)
         else:
             writer(draft, value, lines)
+    if base is not None and sections is not None and "enums" in sections:
+        lines.ask(f"some codes are not of those that {base} lists: which are there, at which members?")
+        lines.add("enums", None)
     for reason in draft.withdrawn:
         lines.ask(f"{reason}; is that so?")
     for question in draft.open_members:
@@ -56,8 +60,9 @@ def write_mapping(draft: ContractDraft) -> Lines:
     if not draft.forms:
         lines.ask("no message names the type of a column: how is each type written, as in `sql-datetime: [DATETIME]`?")
         lines.ask("until then values are read by their JSON kind; table contracts (`tables infer`) give types.")
-        kept = dict.fromkeys(sorted(draft.places.structures), "json-value")
-        lines.add("untyped", {"number": "json-number", "text": "text", "boolean": "bool-json"} | kept)
+        if draft.untyped.question:
+            lines.ask(draft.untyped.question)
+        lines.add("untyped", draft.untyped.by_kind, draft.untyped.evidence)
         return lines
     if block:
         lines.add("default", AS_SENT)
@@ -133,18 +138,29 @@ def _write_ops(draft: ContractDraft, ops: Any, lines: Lines) -> None:
 
 
 def _write_images(draft: ContractDraft, images: Any, lines: Lines) -> None:
-    for question in image_questions(draft.places, draft.sides):
+    for question in image_questions(draft.members, draft.places, draft.sides):
         lines.ask(question)
     lines.add("images", None)
     lines.add("container", images["container"], indent="  ")
+    if "constants" in images:
+        bare = sum(message.has_constants for message in draft.members.messages)
+        lines.add("constants", images["constants"], f"NaN or Infinity stand bare in {bare:,} messages", indent="  ")
     for question in draft.absent.questions():
         lines.ask(question, indent="  ")
     if "absent" in images:
         lines.add("absent", images["absent"], indent="  ")
     for op, one in draft.sides.items():
-        held = ", ".join(f"{pointer or 'the message'} {number:,}" for pointer, number in one.holding.items())
-        rows = f"rows: {held} of {one.messages:,} messages, first in {one.first}"
+        held = [f"{pointer or 'the message'} {number:,}" for pointer, number in one.holding.items()]
+        held += [f"the key of the record {one.of_keys:,}"] if one.of_keys else []
+        rows = f"rows: {', '.join(held)} of {one.messages:,} messages, first in {one.first}"
         lines.add(op, one.sides, rows, indent="  ")
+
+
+def _write_columns(draft: ContractDraft, columns: Any, lines: Lines) -> None:
+    place = draft.row_without_column
+    if draft.places.container == JSON_TEXT and place is None:
+        lines.ask("may a row lack columns that others of its table have? `optional: true` says so.")
+    lines.add("columns", columns, "" if place is None else f"not all rows of a table have the same, first in {place}")
 
 
 def _write_ddl(draft: ContractDraft, value: Any, lines: Lines) -> None:
@@ -172,6 +188,7 @@ _SECTIONS: Final[dict[str, Any]] = {
     "envelope": _write_envelope,
     "ops": _write_ops,
     "images": _write_images,
+    "columns": _write_columns,
     "ddl": _write_ddl,
     "discriminators": _write_discriminators,
     "full_load": _write_full_load,

@@ -28,7 +28,14 @@ from cdc_contracts.registry.core.message.transport import JsonTransport
 from cdc_contracts.registry.core.message.unreadable_bytes import ParseFault, find_fault
 from cdc_contracts.registry.core.message.wrapping_guesses import guess_wrapping
 from cdc_contracts.registry.core.records.record_origins import FoundPlace
-from cdc_contracts.registry.core.validate.candidates import Candidate, find_nearest, open_validations, read_alike, weigh
+from cdc_contracts.registry.core.validate.candidates import (
+    Candidate,
+    find_nearest,
+    is_near,
+    open_validations,
+    read_alike,
+    weigh,
+)
 from cdc_contracts.registry.core.validate.validation_context import ValidatedMessage, ValidationContext
 from cdc_contracts.registry.core.validate.verdicts import (
     AMBIGUOUS,
@@ -141,7 +148,8 @@ def explain_message(
         fault = None
     elif fault is not None and not reading_options.reads_headers and frame_or_none(headers):
         fault = structs.replace(fault, guess="a record whose schema a header names", action=_GIVE_SCHEMAS)
-    wrapping = guess_wrapping(message) if message is not None and verdict.outcome == OTHER_DIALECT else None
+    foreign = message if verdict.outcome == OTHER_DIALECT else None
+    wrapping = guess_wrapping(foreign, lambda value: is_near(value, validations)) if foreign is not None else None
     inside = (fault.inside or None) if fault is not None else wrapping.inside if wrapping is not None else None
     validator = (
         next((one for one in validation.validators if one.version is version), None) if validation is not None else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from cdc_contracts.registry.authoring.compat.compatibility_rule import CompatibilityRule
+from cdc_contracts.registry.authoring.compat.compatibility_rule import IGNORABLE, CompatibilityRule, family_of
 from cdc_contracts.registry.authoring.lint.ignore_comments import Ignore
 from cdc_contracts.registry.authoring.lint.lint_rule import LintFault, LintFinding, lint_rules
 from cdc_contracts.registry.core.common.rule_modules import PUBLICATION_RULES, TABLE_RULES, find_records
@@ -36,7 +36,7 @@ def _ignorable() -> frozenset[str]:
 @cache
 def _compared() -> frozenset[str]:
     found = (rule for package in _COMPARED for rule in find_records(package, CompatibilityRule))
-    return frozenset(rule.id for rule in found if rule.ignorable)
+    return frozenset(rule.id for rule in found if family_of(rule.id) in IGNORABLE)
 
 
 def sort_out(

@@ -16,7 +16,7 @@ _BELOW: Final = frozenset({
     "items", "prefixItems", "additionalItems", "additionalProperties", "propertyNames", "contains", "not", "if", "then",
     "else", "allOf", "anyOf", "oneOf", "unevaluatedItems", "unevaluatedProperties",
 })  # fmt: skip
-"""The keywords whose value is a schema or a list of schemas."""
+"""The keywords whose value is a schema or a list of schemas. Digests in `ids.lock` depend on both lists: they stay."""
 
 
 def schema_digest(kind: str, text: str, references: Sequence[Any] = ()) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.pointers import join_pointer, split_pointer
@@ -75,6 +75,22 @@ def _inside(keyword: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield "", value
     elif keyword in BY_NAME and isinstance(value, dict):
         yield from ((join_pointer(name), one) for name, one in value.items())
+
+
+def map_schemas(schema: Mapping[str, Any], change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """Return a schema with what a function returns in place of each schema directly inside it."""
+
+    def changed(one: Any) -> Any:
+        return change(one) if isinstance(one, dict) else one
+
+    def inside(keyword: str, value: Any) -> Any:
+        if isinstance(value, list):
+            return [changed(one) for one in value] if keyword in _LIST or keyword == "items" else value
+        if keyword in BY_NAME and isinstance(value, dict):
+            return {name: changed(one) for name, one in value.items()}
+        return changed(value) if keyword in _ONE or keyword == "items" else value
+
+    return {keyword: inside(keyword, value) for keyword, value in schema.items()}
 
 
 def without_kind(document: Mapping[str, Any], places: Iterable[str], kind: str) -> dict[str, Any]:

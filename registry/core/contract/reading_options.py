@@ -49,6 +49,8 @@ class ReadingOptions:
     wrapping: str | None = None
     profiled: bool = False
     schemas: WriterSchemas | None = None
+    sampled: frozenset[str] = frozenset()
+    """The options of producers among the parameters that a sample decided, and nobody stated."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What parameters have called members and op codes in the contracts, which have these names already."""
 
@@ -78,9 +80,12 @@ class ReadingOptions:
         """The options of producers among the parameters."""
         return {name: value for name, value in self.parameters.items() if name not in PARAMETERS}
 
-    def stating(self, options: Mapping[str, str]) -> ReadingOptions:
-        """Return the same with some options of a producer stated; the same object without any."""
-        return replace(self, parameters={**self.parameters, **options}) if options else self
+    def stating(self, options: Mapping[str, str], *, sampled: bool = False) -> ReadingOptions:
+        """Return the same with some options of a producer, stated or `sampled`; the same object without any."""
+        if not options:
+            return self
+        names = self.sampled | options.keys() if sampled else self.sampled - options.keys()
+        return replace(self, parameters={**self.parameters, **options}, sampled=names)
 
     def check_options(self, known: Mapping[str, Collection[str]]) -> None:
         """Check the options of producers among the parameters as the function does."""

@@ -55,6 +55,8 @@ class ValueMapping:
     document: MappingDocument
     stated: Mapping[str, str] = field(default_factory=dict)
     """The options that parameters state: a value, or several with commas between them, of which one holds."""
+    unstated: ValueMapping | None = None
+    """The same without what parameters state, if they state anything."""
     _by_type: dict[str, str] = field(default_factory=dict)
     _by_precision: dict[str, list[tuple[range, str]]] = field(default_factory=dict)
 
@@ -146,7 +148,8 @@ class ValueMapping:
                 forms[form] = tuple(name for name in types if name not in apart)
             for form, types in (pair for under in chosen.values() for pair in under.items()):
                 forms[form] = (*forms.get(form, ()), *types)
-        return ValueMapping(self.document.model_copy(update={"forms": forms, "options": left}), dict(stated))
+        document = self.document.model_copy(update={"forms": forms, "options": left})
+        return ValueMapping(document, dict(stated), unstated=self.unstated or self)
 
     @property
     def name(self) -> str:

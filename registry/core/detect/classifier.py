@@ -23,9 +23,8 @@ from cdc_contracts.registry.core.detect.detection import (
     MIXED,
     NOT_IN_CATALOGUE,
     Detection,
-    EvidenceItem,
 )
-from cdc_contracts.registry.core.detect.evidence import EvidenceList
+from cdc_contracts.registry.core.detect.evidence import EvidenceList, evidence_of
 from cdc_contracts.registry.core.detect.evidence_accumulator import EvidenceAccumulator
 from cdc_contracts.registry.core.detect.mixtures import Mixture
 from cdc_contracts.registry.core.detect.open_questions import describe_mixture, describe_open, describe_undecided
@@ -246,7 +245,7 @@ class _Classification:
         """Return the detection of a subject of which one version follows another."""
         subject = detected[0].subject
         result = [
-            EvidenceItem(
+            evidence_of(
                 KEY_CHAIN, f"from offset {first.offset} to {last.offset} of {first.topic} {first.partition} only it "
                 "joins the changes of a row", contract, None, 1, 0, first,
             )

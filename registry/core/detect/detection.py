@@ -7,10 +7,8 @@ from typing import Final
 
 from cdc_contracts.registry.core.contract.catalogue import Catalogue, Version
 from cdc_contracts.registry.core.contract.version_ranges import VersionRanges
-from cdc_contracts.registry.core.detect.message_evidence import RecordPlace
 from cdc_contracts.registry.core.detect.reported_detection import (
     DetectionVerdict,
-    EvidencePlace,
     ReportedCandidate,
     ReportedDetection,
     ReportedEvidence,
@@ -28,40 +26,6 @@ DRAFT: Final = "`cdc-contracts contract new SYSTEM/DIALECT FILE` drafts a contra
 
 
 @dataclass(frozen=True)
-class DetectionCandidate:
-    """A contract that accepts some of the messages: how many, how many support only it, and what contradicts it."""
-
-    contract: str
-    records: int
-    votes: int
-    against: int
-
-
-@dataclass(frozen=True)
-class EvidenceItem:
-    """One piece of evidence."""
-
-    kind: str
-    says: str
-    winner: str
-    loser: str | None
-    count: int
-    contradicting: int
-    first: RecordPlace | None
-
-    def report(self) -> ReportedEvidence:
-        return ReportedEvidence(
-            kind=self.kind,
-            says=self.says,
-            winner=self.winner,
-            loser=self.loser,
-            count=self.count,
-            contradicting=self.contradicting,
-            first=EvidencePlace(*self.first) if self.first else None,
-        )
-
-
-@dataclass(frozen=True)
 class Detection:
     """The contract that messages follow.
 
@@ -75,11 +39,11 @@ class Detection:
     verdict: DetectionVerdict
     subject: str | None
     version: Version | None
-    candidates: tuple[DetectionCandidate, ...]
+    candidates: tuple[ReportedCandidate, ...]
     equivalent: tuple[str, ...]
     detected: tuple[Version, ...]
     nearest: str | None
-    evidence: tuple[EvidenceItem, ...]
+    evidence: tuple[ReportedEvidence, ...]
     messages: int
     finalize: str | None = None
     preferences: tuple[Version, ...] = ()
@@ -102,12 +66,10 @@ class Detection:
             verdict=self.verdict,
             subject=self.subject,
             version=self.version.number if self.version else None,
-            candidates=tuple(
-                ReportedCandidate(one.contract, one.records, one.votes, one.against) for one in self.candidates
-            ),
+            candidates=self.candidates,
             equivalent=self.equivalent,
             nearest=self.nearest,
-            evidence=tuple(one.report() for one in self.evidence),
+            evidence=self.evidence,
             messages=self.messages,
             settle=self.finalize,
             settled=self.settled,
@@ -124,31 +86,15 @@ def read_detection(reported: ReportedDetection, catalogue: Catalogue, detected: 
         verdict=reported.verdict,
         subject=subject,
         version=catalogue.version(f"{subject}@{number}") if number is not None else None,
-        candidates=tuple(
-            DetectionCandidate(one.contract, one.records, int(one.votes), int(one.against))
-            for one in reported.candidates
-        ),
+        candidates=reported.candidates,
         equivalent=reported.equivalent,
         detected=tuple(catalogue.versions(one)[-1] for one in detected.subjects),
         nearest=reported.nearest,
-        evidence=tuple(map(_read_evidence, reported.evidence)),
+        evidence=reported.evidence,
         messages=reported.messages,
         finalize=reported.settle,
         preferences=tuple(map(catalogue.version, detected.preferences)),
         settled=reported.settled is not False,
-    )
-
-
-def _read_evidence(reported: ReportedEvidence) -> EvidenceItem:
-    first = reported.first
-    return EvidenceItem(
-        kind=reported.kind,
-        says=reported.says,
-        winner=reported.winner,
-        loser=reported.loser,
-        count=reported.count,
-        contradicting=reported.contradicting,
-        first=RecordPlace(first.topic, first.partition, first.offset) if first else None,
     )
 
 

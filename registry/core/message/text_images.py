@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from json import JSONDecoder
 from operator import itemgetter
 from typing import Final
 
@@ -90,7 +91,8 @@ class TextImages:
             if raw == _NULL:
                 found += [None] * len(below)
             elif not any(below):
-                row = self._open_text(_decode_text(raw)) if raw.startswith(b'"') else None
+                text = _decode_text(raw) if raw.startswith(b'"') else ""
+                row = open_text(text, strict=self.reading_options.strict_json, decoder=self._decoder)
                 members[name] = members[name] if row is None else Raw(row)
                 found.append(row is not None)
             elif raw.startswith(b"{"):
@@ -101,26 +103,6 @@ class TextImages:
             else:
                 found.append(False)
         return found
-
-    def _open_text(self, text: str) -> bytes | None:
-        """Return the object that a text holds; None if it holds none."""
-        value = text.encode()
-        if self.reading_options.strict_json and has_duplicates(value):
-            return None
-        try:
-            _decode_members(value)
-        except _BROKEN:
-            return self._read_constants(value)
-        return value
-
-    def _read_constants(self, value: bytes) -> bytes | None:
-        if not value.lstrip(_BLANK).startswith(b"{"):
-            return None  # also a constant, which would be read as an object
-        try:
-            row = None if self._decoder is None else parse_value(value, decoder=self._decoder)
-        except Unreadable:
-            return None
-        return write_json(row).encode() if isinstance(row, dict) else None
 
     def _with_key(self, value: bytes, key: bytes, members: Members) -> bytes:
         """Return a message without a row with that of its key, where its op takes one."""
@@ -142,6 +124,31 @@ def _put_where_nothing_is(members: Members, place: Sequence[str], row: Raw) -> N
         inner = _read_members(raw)
         _put_where_nothing_is(inner, below, row)
         members[name] = Raw(msgspec.json.encode(inner))
+
+
+def open_text(text: str, *, strict: bool = False, decoder: JSONDecoder | None = None) -> bytes | None:
+    """Return the object that a text holds, as JSON; None if it holds none.
+
+    `decoder` is one of `taking_constants`, for texts in which such may stand bare.
+    """
+    value = text.encode()
+    if strict and has_duplicates(value):
+        return None
+    try:
+        _decode_members(value)
+    except _BROKEN:
+        return None if decoder is None else _read_constants(value, decoder)
+    return value
+
+
+def _read_constants(value: bytes, decoder: JSONDecoder) -> bytes | None:
+    if not value.lstrip(_BLANK).startswith(b"{"):
+        return None  # also a constant, which would be read as an object
+    try:
+        row = parse_value(value, decoder=decoder)
+    except Unreadable:
+        return None
+    return write_json(row).encode() if isinstance(row, dict) else None
 
 
 def _read_members(text: bytes) -> Members:

@@ -9,6 +9,7 @@ import base64
 import binascii
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,6 +25,10 @@ _BY_VERSION: Final = (b"\x03\x00", b"\x03\x05")
 _WITH_VERSION: Final = 18
 """The bytes of that header, sixteen of which are the id of a schema version."""
 _HEAD: Final = 4096
+_MOST_TEXTS: Final = 3
+"""The longest texts of a message that may be another one: what wraps a message has little else."""
+_SEPARATORS: Final = (b"\t", b"^", b"|", b":", b";", b"#", b"~")
+"""What stands between a key and a message in lines that console consumers print."""
 _LINE_OF_JSON: Final = re.compile(rb'[{[]|[]}]+,?|"[^"\\]*"\s*:.*')
 """A bracket, or a member that no other one stands before."""
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}={0,2}\Z")
@@ -86,6 +91,13 @@ def guess_bytes(value: bytes) -> WrappingGuess | None:
 def guess_text(value: bytes, position: int | None) -> WrappingGuess | None:
     """Return what a UTF-8 text seems to be that is not one JSON text, from where reading it stopped; or None."""
     text = value.strip(b" \t\r\n")
+    behind = _find_behind_text(text)
+    if behind is not None:
+        return WrappingGuess(
+            "a message behind other text, such as the key that a console consumer prints before it",
+            "Print the values alone (`print.key=false`), or read the topic itself, which gives the keys too.",
+            behind,
+        )
     if _LINE_OF_JSON.fullmatch(text):
         return WrappingGuess(
             "a line of a JSON text that is written over several lines",
@@ -106,21 +118,45 @@ def guess_text(value: bytes, position: int | None) -> WrappingGuess | None:
     rest = b"" if position is None else value[position:].lstrip(b" \t\r\n")
     if rest.startswith((b"{", b"[")) and position is not None and _holds_object(value[:position]):
         return WrappingGuess(
-            "several messages in one value", "Write one message per record, or one per line of a file."
+            "several messages in one value", "Write one message per record, or one per line of a `.jsonl` file."
         )
     if text[1:2] == b"'" or b"': " in text[:_HEAD]:
         return WrappingGuess("the text of a Python dictionary", "Write it with a JSON writer, not with `str`.")
     return None
 
 
-def guess_wrapping(message: dict[str, Any]) -> WrappingGuess | None:
-    """Return in what another tool wrapped a message that is JSON all the same, or None."""
+def _find_behind_text(text: bytes) -> bytes | None:
+    """Return the message that ends a text, behind a key and a separator or behind what is no JSON; None without one.
+
+    Objects with white space or a comma between them may be several messages.
+    """
+    decoded = text.decode()
+    try:
+        ahead = len(decoded[: json.JSONDecoder().raw_decode(decoded)[1]].encode())
+    except (ValueError, RecursionError):
+        ahead = 1
+    start = text.find(b"{", ahead)
+    separators = _SEPARATORS if text.startswith((b"{", b"[")) else (*_SEPARATORS, b" ")
+    if start < 1 or text[start - 1 : start] not in separators or text[start:] == b"{}":
+        return None
+    return text[start:] if _holds_object(text[start:]) else None
+
+
+def guess_wrapping(message: dict[str, Any], is_near: Callable[[bytes], bool]) -> WrappingGuess | None:
+    """Return in what another tool wrapped a message that is JSON all the same, or None.
+
+    `is_near` says whether a value resembles a message of some contract. Columns and documents are texts of JSON too, so
+    the text of a member is a message only if it does; a member `payload` is taken for one whatever it holds.
+    """
     payload = message.get("payload")
     if message.keys() == {"schema", "payload"} and isinstance(payload, str):
         return _unwrap_text(payload, "a message wrapped by a Connect converter, as text in `payload`", "payload")
     texts = sorted(((name, value) for name, value in message.items() if isinstance(value, str)), key=_longest_first)
-    guesses = (_unwrap_text(value, f"a message wrapped in another, as text in `{name}`", name) for name, value in texts)
-    return next((found for found in guesses if found is not None), None)
+    for name, value in texts[:_MOST_TEXTS]:
+        found = _unwrap_text(value, f"a message wrapped in another, as text in `{name}`", name)
+        if found is not None and (name == "payload" or (found.inside is not None and is_near(found.inside))):
+            return found
+    return None
 
 
 def _longest_first(member: tuple[str, str]) -> int:

@@ -21,7 +21,7 @@ LINES: Final = (".jsonl", ".ndjson")
 ROWS: Final = ".parquet"
 """The ending of files with a message in each row."""
 ONE: Final = (".json", ".avro")
-"""The endings of files that are one message."""
+"""The endings of files that are one message, if .json has no object in each line."""
 PACKED: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
 """The endings of compressed files; the ending before says what is in one."""
 ARRAY: Final = "array"
@@ -60,6 +60,20 @@ def _refuse_packed_array(start: bytes, where: str) -> None:
         )
 
 
+def has_lines(path: Path) -> bool:
+    """Return whether a file has a JSON object in each line: its first line is one, and the next one begins another."""
+    with path.open("rb") as file:
+        first = file.readline().strip(_BLANK)
+        following = next((line for line in map(_strip, file) if line), b"") if first.endswith(b"}") else b""
+    if not following.startswith(b"{"):
+        return False
+    try:
+        msgspec.json.decode(first, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
+
+
 def form_of_bytes(head: bytes, where: str) -> str | None:
     """Return how bytes are compressed, by the first of them, None if they are not. Raises UsageError for UTF-16."""
     if head.startswith(_MARKS) or _alternates(head[:_PAIRS_BYTES]):
@@ -95,6 +109,10 @@ def split_array(data: bytes) -> list[bytes] | None:
         return None
     values = [bytes(one) for one in elements]
     return values if values and all(one.startswith(b"{") for one in values) else None
+
+
+def _strip(line: bytes) -> bytes:
+    return line.strip(_BLANK)
 
 
 def _chunks(packed: IO[bytes], form: str, where: str) -> Iterator[bytes]:

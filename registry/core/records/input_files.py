@@ -69,6 +69,8 @@ def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
             parquet_messages.plan_row_groups(path, number, plan, seen)
             continue
         try:
+            if not whole and path.suffix == ".json" and file_forms.has_lines(path):
+                kind = "lines"
             form = None if whole or path.suffix == ".avro" else file_forms.form_of(path, one=kind == "whole")
             if form is not None:
                 _plan_streamed(path, number, plan, form)

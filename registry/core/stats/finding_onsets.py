@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect
+from bisect import bisect, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -33,7 +33,7 @@ class FindingSeries:
     """Records of one partition, table and op with and without a finding.
 
     `clean` is the last offset of a record without it, -1 for none. `starts` are records with it after that offset:
-    the first of each span of offsets that was read without a gap.
+    the first of each span of offsets that was read without a gap, in order.
     """
 
     count: int
@@ -51,13 +51,14 @@ class FindingSeries:
         """Add other records of the same kind; each side has seen all clean records of its part."""
         self.count += other.count
         self.last = max(self.last, other.last)
-        self.starts = [*self.starts, *other.starts]
+        for start in other.starts:
+            insort(self.starts, start)
         self.see_clean(other.clean)
 
     def see_clean(self, offset: int) -> None:
         """Record an offset without the finding."""
         self.clean = max(self.clean, offset)
-        self.starts = sorted(start for start in self.starts if start.offset > self.clean)
+        del self.starts[: bisect(self.starts, self.clean, key=_first)]
 
     def join_starts(self, spans: Sequence[Span], most: int) -> None:
         """Join starts with nothing unread between them; `spans` are the offsets read. Of too many, join the last."""

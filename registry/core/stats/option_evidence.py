@@ -6,7 +6,7 @@ rules out is kept, so that many messages prove an option together, whatever thei
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -16,6 +16,7 @@ from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTab
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns, zoneless_context
 from cdc_contracts.registry.core.values import FORMS, KEPT_AS_SENT, READ, Context, Number, ValueForm
+from cdc_contracts.registry.core.values.near_epoch import near_epoch
 
 WRITTEN: Final = (*READ, *KEPT_AS_SENT)
 """What becomes of values that a producer may write under a form: they are read, or stand for none that the form has."""
@@ -28,8 +29,10 @@ _NUMBER: Final = "number"
 class OpenColumn(NamedTuple):
     """A column whose values an option decides: the form under each value of the option, None where it decides none.
 
-    `null` are the values of the option that allow null, if it decides that; `stated` those that a parameter states, if
-    what refutes them is all that is looked for.
+    `null` are the values of the option that allow null, if it decides that. `stated` are those that a parameter states,
+    if all that is looked for is what refutes them, or a unit of time that changes though each count is read. `near` are
+    the forms of counts near 1970, each with the values of the option whose form it is of; none for a single unit.
+    `sampled` if a sample decided what is stated.
     """
 
     name: str
@@ -37,24 +40,36 @@ class OpenColumn(NamedTuple):
     forms: tuple[tuple[str, ValueForm | None, Context], ...]
     null: tuple[str, ...] = ()
     stated: tuple[str, ...] = ()
+    near: tuple[tuple[tuple[str, ...], ValueForm], ...] = ()
+    sampled: bool = False
 
 
 class Allowed(NamedTuple):
     """The values of an option under which a value of a column can be read.
 
     It refutes those `stated`, if there are any. `of_null` if the option decides what NULL is sent as, and no form.
+    Under the values `near` it is a moment within a month of 1970, and so most likely a count of a larger unit. What is
+    stated is believed, unless it is what a sample decided (`sampled`).
     """
 
     option: str
     values: tuple[str, ...]
     stated: tuple[str, ...] = ()
     of_null: bool = False
+    near: tuple[str, ...] = ()
+    sampled: bool = False
+
+    @property
+    def refutes(self) -> bool:
+        """Whether it rules out every value that a parameter states."""
+        return bool(self.stated) and not _common((self.stated, self.values))
 
 
 class TopicOption(NamedTuple):
     """What the `held` values of a topic say of an option: the `values` of it that all of them allow, if any.
 
-    `names` are the columns, as TABLE.COLUMN. `of_null` if it decides what NULL of a column with a default is sent as.
+    There are none where it changes within a partition. `names` are the columns, as TABLE.COLUMN. `of_null` if it
+    decides what NULL of a column with a default is sent as. `left` are the values that hold in some part of the topic.
     """
 
     topic: str
@@ -64,6 +79,7 @@ class TopicOption(NamedTuple):
     held: int
     names: tuple[str, ...]
     of_null: bool = False
+    left: tuple[str, ...] = ()
 
 
 class OptionRun(NamedTuple):
@@ -84,7 +100,8 @@ class OptionRun(NamedTuple):
 class OptionChange(NamedTuple):
     """A column whose values rule out every value of the option that those before the last change allow.
 
-    `clean` is the last offset of a value that `after` does not allow.
+    `clean` is the last offset of a value that `after` does not allow. Values that are `near` only do so unless they are
+    moments within a month of 1970.
     """
 
     rows: WrittenTable
@@ -94,22 +111,39 @@ class OptionChange(NamedTuple):
     after: tuple[str, ...]
     stretch: Stretch
     clean: int
+    near: bool = False
 
 
 class _Seen(NamedTuple):
+    """Values of a column that allow the same; `says` are the values of the option that they speak for."""
+
     rows: WrittenTable
     name: str
     allowed: Allowed
     stretch: Stretch
+    says: tuple[str, ...]
 
     @property
     def order(self) -> tuple[Any, ...]:
         return self.stretch.first.offset, self.rows.table or "", self.name, self.rows.loaded, self.allowed
 
+    @property
+    def far(self) -> _Seen:
+        """The same, speaking only for values under which it is no moment near 1970, if there are any."""
+        far = tuple(value for value in self.allowed.values if value not in self.allowed.near)
+        return self._replace(says=far) if far else self
+
 
 class _Part(NamedTuple):
-    values: tuple[str, ...]
+    """Values that all speak for some values of an option."""
+
+    says: tuple[str, ...]
     seen: list[_Seen]
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values of the option that all of them allow."""
+        return _common(one.allowed.values for one in self.seen)
 
 
 class OptionEvidence(ColumnWays[Allowed]):
@@ -123,83 +157,110 @@ class OptionEvidence(ColumnWays[Allowed]):
 
     def options(self) -> Iterator[TopicOption]:
         """Yield what each topic says of each option, in order of both."""
-        found: dict[tuple[str, str], list[_Seen]] = {}
-        for one in self._undecided():
-            found.setdefault((one.rows.topic, one.allowed.option), []).append(one)
-        for (topic, option), seen in sorted(found.items()):
+        parts_of: dict[tuple[str, str], list[list[_Part]]] = {}
+        for (topic, _, option, stated), parts in self._parts():
+            if not stated:
+                parts_of.setdefault((topic, option), []).append(parts)
+        for (topic, option), partitions in sorted(parts_of.items()):
+            parts = [part for found in partitions for part in found]
+            seen = [one for part in parts for one in part.seen]
+            values = _common(part.values for part in parts) if len(parts) == len(partitions) else ()
+            left = values or tuple(sorted({value for part in parts for value in part.values}))
             columns = {(one.rows.table, one.name) for one in seen}
             held = sum(one.stretch.count for one in seen)
             names = tuple(sorted(".".join(part for part in one if part) for one in columns))
-            values, of_null = _common(one.allowed.values for one in seen), any(one.allowed.of_null for one in seen)
-            yield TopicOption(topic, option, values, len(columns), held, names, of_null)
+            of_null = any(one.allowed.of_null for one in seen)
+            yield TopicOption(topic, option, values, len(columns), held, names, of_null, left)
 
     def changes(self) -> Iterator[OptionChange]:
         """Yield the columns from which on values contradict those before, or a parameter, partition by partition."""
         for one in self._all():
-            if one.allowed.stated:
-                _, values, stated, _ = one.allowed
-                yield OptionChange(one.rows, one.name, one.allowed.option, stated, values, one.stretch, -1)
-        for _, parts in self._parts():
+            if one.allowed.refutes:
+                name, values, stated, *_ = one.allowed
+                yield OptionChange(one.rows, one.name, name, stated, values, one.stretch, -1)
+        for (_, _, name, stated), parts in self._parts():
             seen = [one for part in parts for one in part.seen]
-            for before, part in pairwise(parts):
+            sampled = [_Part(stated, [])] if seen[0].allowed.sampled else []
+            for before, part in pairwise([*sampled, *parts]):
                 for one in part.seen:
-                    if not _common((before.values, one.allowed.values)):
-                        clean = _last_against(one.allowed.values, seen)
-                        yield OptionChange(
-                            one.rows, one.name, one.allowed.option, before.values, one.allowed.values, one.stretch,
-                            clean,
-                        )  # fmt: skip
+                    if not _common((before.says, one.says)):
+                        clean = _last_against(one.says, seen)
+                        near = bool(stated) or bool(_common((before.values, one.allowed.values)))
+                        yield OptionChange(one.rows, one.name, name, before.says, one.says, one.stretch, clean, near)
 
     def runs(self) -> Iterator[OptionRun]:
         """Yield which values of each option hold in which part of each partition, in order."""
-        for (topic, partition, option), parts in self._parts():
+        for (topic, partition, option, stated), parts in self._parts():
+            if stated:
+                continue
             seen: list[_Seen] = []
             first = parts[0].seen[0].stretch.first.offset
             for part, after in zip(parts, [*parts[1:], None], strict=True):
                 seen += part.seen
-                last = max(one.stretch.last.offset for one in seen if _common((part.values, one.allowed.values)))
+                last = max(one.stretch.last.offset for one in seen if _common((part.says, one.says)))
                 clean, start = last, last + 1
                 if after is not None:
-                    clean, start = _last_against(after.values, seen), after.seen[0].stretch.first.offset
+                    clean, start = _last_against(after.says, seen), after.seen[0].stretch.first.offset
                 if first <= min(last, clean, start - 1):
                     yield OptionRun(topic, partition, option, part.values, first, min(last, clean, start - 1))
                 if start <= clean:
                     yield OptionRun(topic, partition, option, (), start, clean)
                 first = max(start, clean + 1)
 
-    def _parts(self) -> Iterator[tuple[tuple[str, int, str], list[_Part]]]:
-        """Yield topic, partition and option with its parts, each of values that allow something in common."""
-        found: dict[tuple[str, int, str], list[_Seen]] = {}
-        for one in self._undecided():
-            found.setdefault((one.rows.topic, one.rows.partition, one.allowed.option), []).append(one)
-        for place, seen in sorted(found.items()):
-            parts: list[_Part] = []
-            for one in sorted(seen, key=lambda one: one.order):
-                left = _common((parts[-1].values, one.allowed.values)) if parts else ()
-                if left:
-                    parts[-1] = _Part(left, [*parts[-1].seen, one])
-                else:
-                    parts.append(_Part(one.allowed.values, [one]))
-            yield place, parts
+    def _parts(self) -> Iterator[tuple[tuple[str, int, str, tuple[str, ...]], list[_Part]]]:
+        """Yield topic, partition, option and what is stated of it with the parts, each of values that agree.
 
-    def _undecided(self) -> Iterator[_Seen]:
-        return (one for one in self._all() if not one.allowed.stated)
+        Moments near 1970 count as counts of a larger unit where these take no turns with others: a unit that changes
+        does so once, and dates of that month come between others.
+        """
+        found: dict[tuple[str, int, str, tuple[str, ...]], list[_Seen]] = {}
+        for one in self._all():
+            if not one.allowed.refutes:
+                place = one.rows.topic, one.rows.partition, one.allowed.option, one.allowed.stated
+                found.setdefault(place, []).append(one)
+        for place, unordered in sorted(found.items()):
+            seen = sorted(unordered, key=lambda one: one.order)
+            parts = _split(one.far for one in seen)
+            yield place, _split(seen) if _take_turns(parts) else parts
 
     def _all(self) -> Iterator[_Seen]:
         for rows in self.tables():
             for name, column in self.seen[rows].items():
-                yield from (_Seen(rows, name, allowed, stretch) for allowed, stretch in column.items())
+                for allowed, stretch in column.items():
+                    yield _Seen(rows, name, allowed, stretch, allowed.values)
+
+
+def _split(seen: Iterable[_Seen]) -> list[_Part]:
+    """Return the parts of what is seen in a partition, in order."""
+    parts: list[_Part] = []
+    for one in seen:
+        left = _common((parts[-1].says, one.says)) if parts else ()
+        if left:
+            parts[-1] = _Part(left, [*parts[-1].seen, one])
+        else:
+            parts.append(_Part(one.says, [one]))
+    return parts
+
+
+def _take_turns(parts: Sequence[_Part]) -> bool:
+    """Return whether values of a part come behind the first of a later one that they contradict."""
+    seen: list[_Seen] = []
+    for part, after in pairwise(parts):
+        seen += part.seen
+        if _last_against(after.says, seen) >= after.seen[0].stretch.first.offset:
+            return True
+    return False
 
 
 def _last_against(values: tuple[str, ...], seen: Iterable[_Seen]) -> int:
-    """Return the last offset of a value that allows none of some values of an option; -1 if there is none."""
-    against = (one.stretch.last.offset for one in seen if not _common((values, one.allowed.values)))
+    """Return the last offset of a value that speaks for none of some values of an option; -1 if there is none."""
+    against = (one.stretch.last.offset for one in seen if not _common((values, one.says)))
     return max(against, default=-1)
 
 
 def open_columns(columns: TypedColumns) -> tuple[OpenColumn, ...]:
-    """Return the columns of a row whose values an option decides that no parameter states, or that refute one."""
-    return (*_of_open_forms(columns), *_of_defaults(columns))
+    """Return the columns of a row whose values an option decides that no parameter states, or that may refute one."""
+    return (*_of_open_forms(columns), *_of_stated_units(columns), *_of_defaults(columns))
 
 
 def allowed_by(column: OpenColumn, value: Any) -> Allowed | None:
@@ -211,7 +272,20 @@ def allowed_by(column: OpenColumn, value: Any) -> Allowed | None:
     if value is None:
         return null_allowed_by(column) if column.null else None
     values = tuple(name for name, form, context in column.forms if _reads(form, context, value))
-    return Allowed(column.option, values, of_null=bool(column.null)) if values else None
+    near = [name for names, form in column.near if _reads(form, Context(), value) for name in names]
+    return allowing(column, values, near)
+
+
+def allowing(column: OpenColumn, values: tuple[str, ...], near: Collection[str]) -> Allowed | None:
+    """Return what a value says that is read under some values of the option of its column, under some `near` 1970.
+
+    None if it says nothing: it is read under no value of the option, or under none that a parameter states, which is a
+    finding of its own.
+    """
+    if not values or (column.stated and not _common((column.stated, values))):
+        return None
+    of_both = tuple(value for value in values if value in near)
+    return Allowed(column.option, values, column.stated, bool(column.null), of_both, column.sampled)
 
 
 def null_allowed_by(column: OpenColumn) -> Allowed:
@@ -227,8 +301,23 @@ def takes_any_count(form: ValueForm) -> bool:
 def _of_open_forms(columns: TypedColumns) -> Iterator[OpenColumn]:
     if columns.mapping.open_types:
         for name, source_type in (columns.types or {}).items():
-            for option, forms in columns.mapping.options_of(source_type).items():
-                yield OpenColumn(name, option, tuple(_forms_of(columns.mapping, columns.types_of(name), forms)))
+            for option, names in columns.mapping.options_of(source_type).items():
+                forms = tuple(_forms_of(columns.mapping, columns.types_of(name), names))
+                yield OpenColumn(name, option, forms, near=_near_epoch(forms))
+
+
+def _of_stated_units(columns: TypedColumns) -> Iterator[OpenColumn]:
+    """Yield the columns with counts of a unit of time that a parameter states: a larger one would be read as well."""
+    mapping, unstated = columns.mapping, columns.mapping.unstated
+    if unstated is None:
+        return
+    for name, source_type in (columns.types or {}).items():
+        for option, names in unstated.options_of(source_type).items():
+            forms = tuple(_forms_of(mapping, columns.types_of(name), names))
+            near = _near_epoch(forms)
+            if near and option in mapping.stated and option not in mapping.options_of(source_type):
+                stated, sampled = split_values(mapping.stated[option]), option in columns.sampled
+                yield OpenColumn(name, option, forms, stated=stated, near=near, sampled=sampled)
 
 
 def _of_defaults(columns: TypedColumns) -> Iterator[OpenColumn]:
@@ -252,6 +341,18 @@ def _forms_of(
         form = None if name is None else FORMS[name]
         context = Context() if form is None else zoneless_context(form, mapping, types)
         yield value, form, context
+
+
+def _near_epoch(
+    forms: Iterable[tuple[str, ValueForm | None, Context]],
+) -> tuple[tuple[tuple[str, ...], ValueForm], ...]:
+    """Return the forms of counts near 1970, with the values of the option that each is of; none for a single unit."""
+    found: dict[ValueForm, tuple[str, ...]] = {}
+    for value, form, _ in forms:
+        near = None if form is None else near_epoch(form)
+        if near is not None:
+            found[near] = (*found.get(near, ()), value)
+    return tuple((values, near) for near, values in found.items()) if len(found) > 1 else ()
 
 
 def _reads(form: ValueForm | None, context: Context, value: Any) -> bool:

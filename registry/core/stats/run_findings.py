@@ -38,6 +38,7 @@ INCOMPATIBLE_SCHEMA: Final = rule_id("table-schema", "incompatible-schema")
 INCOMPATIBLE_KEY: Final = rule_id("table-schema", "incompatible-key")
 _SCHEMA_RULES: Final = {VALUE: INCOMPATIBLE_SCHEMA, KEY: INCOMPATIBLE_KEY}
 _OF_SCHEMAS: Final = "writer-schema"
+_OR_NEAR_1970: Final = ", or moments within a month of 1970-01-01"
 _READ_BOTH_WAYS: Final = "records that readers of the schema before read, and the other way round"
 _OF_CHAINS: Final = "key-chain"
 """The series of records that key chains prove: no op that a message could say."""
@@ -252,6 +253,7 @@ def _options(statistics: StreamStatistics) -> Iterator[_Found]:
         key = FindingKey("other-version", OPTION_CHANGE, rows.at + join_pointer(change.name), rows.table)
         series_by_op = {_writing_of(rows): FindingSeries.of(stretch, change.clean)}
         before, after = (f"{change.option}={' or '.join(values)}" for values in (change.before, change.after))
+        after += _OR_NEAR_1970 if change.near else ""
         yield _Found(key, Source(rows.topic, rows.partition), before, after, stretch, series_by_op, counted_alone=True)
 
 

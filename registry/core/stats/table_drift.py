@@ -81,7 +81,10 @@ class TableShapes:
     """The rows of a shape in parts, where a statement, or what was not read, lies between some of them."""
 
     def add(self, groups: Iterable[RowGroup], shape: Shape, stretches: Iterable[Stretch]) -> None:
-        """Count rows of groups that have a shape, those of each group as a stretch without a statement in it."""
+        """Count rows of groups that have a shape, those of each group as a stretch without a statement in it.
+
+        Up to twice as many shapes are kept until `bound` is called, which then has less to compare.
+        """
         parted = self._parted()
         for group, stretch in zip(groups, stretches, strict=True):
             if parted and group[:2] in parted:
@@ -90,7 +93,8 @@ class TableShapes:
                 self._take(group, {shape: stretch})
             else:
                 count_stretch(shapes, shape, stretch)
-                self._bound(group, shapes)
+                if len(shapes) > 2 * MOST_SHAPES:
+                    self._bound_group(group, shapes)
 
     def add_read(self, topic: str, partition: int, offsets: ReadOffsets) -> None:
         """Record the offsets read from a partition and those of its statements, before its rows are counted."""
@@ -119,7 +123,7 @@ class TableShapes:
                 continue
             for shape, stretch in shapes.items():
                 count_stretch(known, shape, stretch)
-            self._bound(group, known)
+            self._bound_group(group, known)
 
     def breaches(self) -> Iterator[TableBreach]:
         """Yield every unexpected or missing column, by group and shape."""
@@ -147,7 +151,7 @@ class TableShapes:
         """Keep the shapes of a group that is new here."""
         self.seen[group] = shapes
         if len(self.seen) > 2 * MOST_GROUPS:
-            self.bound()
+            self._bound_groups()
 
     def _count_parts(self, group: RowGroup, shape: Shape, parts: Sequence[Stretch]) -> None:
         """Count rows in parts, before they are counted as a whole."""
@@ -171,7 +175,7 @@ class TableShapes:
             for shape, parts in [*self.eras[group].items()]:
                 self._keep_parts(group, shape, _in_parts([], parts, offsets))
 
-    def _bound(self, group: RowGroup, shapes: dict[Shape, Stretch]) -> None:
+    def _bound_group(self, group: RowGroup, shapes: dict[Shape, Stretch]) -> None:
         """Keep the first shapes of a group by name, and the one that came first."""
         if len(shapes) > MOST_SHAPES:
             kept = {_first(shapes), *heapq.nsmallest(MOST_SHAPES, shapes)}
@@ -180,12 +184,18 @@ class TableShapes:
             for shape in shapes.keys() - kept:
                 self._keep_parts(group, shape, [])
 
-    def bound(self) -> None:
+    def _bound_groups(self) -> None:
         """Keep the first groups by name."""
         if len(self.seen) > MOST_GROUPS:
             self.seen = {group: self.seen[group] for group in heapq.nsmallest(MOST_GROUPS, self.seen, key=_name)}
             self.eras = {group: shapes for group, shapes in self.eras.items() if group in self.seen}
             self.cut = True
+
+    def bound(self) -> None:
+        """Keep the first groups by name, and of each its first shapes."""
+        self._bound_groups()
+        for group, shapes in [*self.seen.items()]:
+            self._bound_group(group, shapes)
 
 
 def _in_parts(known: list[Stretch], found: Sequence[Stretch], offsets: ReadOffsets) -> list[Stretch]:

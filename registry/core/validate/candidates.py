@@ -113,6 +113,14 @@ def find_nearest(candidates: Sequence[Candidate]) -> Candidate | None:
     return min(near, key=lambda one: (*one.distance, -one.version.number), default=None)
 
 
+def is_near(value: bytes, validations: Sequence[ValidationContext]) -> bool:
+    """Return whether a value resembles a message of some version, also of one that has to be declared."""
+    candidates = weigh(value, validations)
+    return find_nearest(candidates) is not None or any(
+        one.version_verdict is not None and not one.marks for one in candidates
+    )
+
+
 def read_alike(candidates: Sequence[Candidate]) -> bool:
     """Return whether some candidates that fit a message all read the same from it."""
     result = [

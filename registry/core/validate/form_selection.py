@@ -28,7 +28,7 @@ class TypedColumns:
     """The columns of one message: their source types, the origin of these, and how their values are read.
 
     `table` knows the zone of zone-less timestamps. `defaults` are the values that columns have in place of NULL, as the
-    message says them.
+    message says them; `sampled` the options of its producer that a sample decided.
     """
 
     types: dict[str, str] | None
@@ -36,6 +36,7 @@ class TypedColumns:
     table: TableContract | None
     mapping: ValueMapping
     defaults: Mapping[str, str] = field(default_factory=dict)
+    sampled: frozenset[str] = frozenset()
 
     @property
     def defaulted(self) -> Collection[str]:
@@ -92,9 +93,9 @@ class FormSelection:
         mapping = self.mapping_named(reading.mapping_name)
         if not isinstance(self._version.meaning.columns.types, str):  # none
             return TypedColumns(reading.types, "message", table, mapping, reading.defaults)
-        return (
-            TypedColumns(table.types, "table", table, mapping) if table else TypedColumns(None, "none", None, mapping)
-        )
+        if table is None:
+            return TypedColumns(None, "none", None, mapping)
+        return TypedColumns(table.types, "table", table, mapping, sampled=self._options.sampled)
 
     def form_of(self, columns: TypedColumns, name: str, value: Any) -> ValueForm | None:
         """Return the form that a column's value has to have; None if its source type is not in the mapping.

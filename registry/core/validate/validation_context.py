@@ -143,10 +143,10 @@ class ValidationContext:
         return found
 
     def stating(self, options: Mapping[str, str]) -> ValidationContext:
-        """Return the same with some options of a producer stated; the same object without any."""
+        """Return the same with some options of a producer that a sample decided; the same object without any."""
         if not options:
             return self
-        return replace(self, reading_options=self.reading_options.stating(options), made={})
+        return replace(self, reading_options=self.reading_options.stating(options, sampled=True), made={})
 
     def with_table(self, name: str) -> ValidationContext:
         """Return the same with a table for messages that name none, if there are any and no option names it."""

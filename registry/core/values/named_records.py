@@ -100,7 +100,7 @@ def read_instant(text: str, context: Context) -> Value:
 
 
 def record_form(
-    name: str, kind: str, record: str, *, doc: str | None, reader: Reader, examples: Examples,
+    name: str, kind: str, record: str, *, reader: Reader, examples: Examples,
     writer: Writer = integers.write_text, native: tuple[NativeCheck, ...] = (),
 ) -> ValueForm:  # fmt: skip
     """Return the form of values that one record holds."""
@@ -114,13 +114,13 @@ def record_form(
         return head + (value.token if isinstance(value, Number) else str(value))
 
     return ValueForm(
-        name, kind, TEXT, schema=_starts(head), doc=doc, reader=read, writer=write, examples=examples, native=native,
+        name, kind, TEXT, schema=_starts(head), reader=read, writer=write, examples=examples, native=native,
         records=(record,),
     )  # fmt: skip
 
 
 def either_form(
-    name: str, kind: str, records: tuple[str, ...], *, doc: str | None, examples: Examples,
+    name: str, kind: str, records: tuple[str, ...], *, examples: Examples,
     native: tuple[NativeCheck, ...],
 ) -> ValueForm:  # fmt: skip
     """Return the form of columns whose type does not say whether they hold text or bytes; each value says it."""
@@ -133,7 +133,7 @@ def either_form(
         return f"{records[0]} {text}"
 
     return ValueForm(
-        name, kind, TEXT, schema=_starts(*(record + " " for record in records)), doc=doc, reader=read, writer=write,
+        name, kind, TEXT, schema=_starts(*(record + " " for record in records)), reader=read, writer=write,
         examples=examples, native=native, records=records,
     )  # fmt: skip
 

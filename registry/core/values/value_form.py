@@ -6,11 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.json_structures import as_structure
+from cdc_contracts.registry.core.common.rule_modules import VALUE_FORMS
 from cdc_contracts.registry.core.values.form_values import READ, BrokenValue, Context, Flag, Value
 from cdc_contracts.registry.core.values.fractions import has_trailing_zeros
 from cdc_contracts.registry.core.values.integers import INTEGER, write_text
@@ -79,8 +81,6 @@ class ValueForm:
     kind: str
     wire: frozenset[str]
     schema: Mapping[str, Any]
-    doc: str | None
-    """How a value looks, in words; the docstring of the form's file."""
     reader: Callable[[str, Context], Value]
     """Reads the text of a string, the token of a number, `true` and `false`, or the JSON text of a structure.
 
@@ -109,8 +109,9 @@ class ValueForm:
 
     @property
     def says(self) -> str:
-        """How a value looks, in words."""
-        return " ".join((self.doc or "").split())
+        """How a value looks, in words: the docstring of the form's file."""
+        file = import_module(f"{VALUE_FORMS}.{re.sub('[.-]', '_', self.name)}")
+        return " ".join((file.__doc__ or "").split())
 
     @property
     def example(self) -> str:

@@ -114,6 +114,7 @@ def test_the_nearest_contract_is_named_where_one_is_near(name, nearest):
         ("debezium-cloudevents", "Debezium CloudEvents"),
         ("debezium-schema-history", "Debezium schema history"),
         ("risingwave-debezium-sink", "RisingWave Debezium sink"),
+        ("maxwell-encrypted", "Maxwell with encryption"),
     ],
 )
 def test_a_product_is_named_by_what_only_it_writes(name, product):
@@ -126,6 +127,8 @@ def test_a_product_that_can_be_read_in_another_way_says_how():
     found = detect_messages(messages_of(FOLDER / "debezium-avro-console-output.jsonl"))
 
     assert "Read the topic itself with --schema-registry, not what a console printed." in found.finalize
+    found = detect_messages(messages_of(FOLDER / "maxwell-encrypted.jsonl"))
+    assert found.finalize == "Let Maxwell write rows in clear (encrypt=none), or decrypt the messages on the way."
 
 
 def test_every_relative_is_near_subjects_that_there_are():

@@ -19,6 +19,7 @@ from cdc_contracts.registry.core.common.errors import UndetectedError
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.common.pointers import ABSENT, follow, split_pointer
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Catalogue
+from cdc_contracts.registry.core.contract.discriminators import all_hold
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.engine.kernel import Kernel
@@ -31,9 +32,8 @@ from cdc_contracts.registry.core.records.input_files import RecordsWithoutArrow
 from cdc_contracts.registry.core.schema.message_schemas.bound_avro import bound_avro_schema
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 
-UNDRAFTED = ("goldengate/json-row", "maxwell/json", "ticdc/avro", "debezium/mongodb", "debezium/mongodb-schema")
-"""Subjects with an object beside the row that may be one (tokens, a table's definition, a block), or with
-rows that are texts. A draft refuses all."""
+UNDRAFTED = ("goldengate/json-row", "maxwell/json", "ticdc/avro")
+"""Subjects with an object beside the row that may be one: tokens, a table's definition, a block. A draft refuses all."""
 JSON_VERSIONS = [
     version for version in VERSIONS if version.resolved["transport"] == "json" and version.subject not in UNDRAFTED
 ]
@@ -110,7 +110,7 @@ def test_a_contract_drafted_from_a_dialect_takes_its_messages_and_lints_clean(ve
 @pytest.mark.parametrize("subject", UNDRAFTED)
 def test_a_dialect_with_an_object_that_may_be_the_row_is_refused(subject, tmp_path):
     version = CATALOGUE.versions(subject)[-1]
-    with pytest.raises(UndetectedError, match=r"holds? rows|may be the row|is in the row|holds texts of objects"):
+    with pytest.raises(UndetectedError, match=r"holds? rows|may be the row|is in the row"):
         drafted([disguised(version, value) for value in messages_alike(version)], tmp_path)
 
 
@@ -187,15 +187,33 @@ def test_samples_hold_no_value_of_a_row_unless_they_are_to_be_kept(make, tmp_pat
     assert_sound(tmp_path / "kept", written(messages))
 
 
+@pytest.mark.parametrize("content", ["AA==", "EQ==", "QUE=", "AAAB", "KioqKg=="])
+def test_bytes_of_any_length_are_rewritten_to_bytes(content, tmp_path):
+    row = {
+        "type": "struct",
+        "optional": True,
+        "fields": [
+            {"type": "int32", "optional": False, "field": "id"},
+            {"type": "bytes", "optional": True, "field": "code"},
+        ],
+    }
+    schema = {"type": "struct", "optional": False, "name": "acme.t.Envelope",
+              "fields": [{**row, "field": "before"}, {**row, "field": "after"}]}  # fmt: skip
+    payload = {"before": None, "after": {"id": 7, "code": content}, "op": "c", "source": {"table": "t"}}
+
+    folder = drafted(written([{"schema": schema, "payload": payload}]), tmp_path)
+
+    assert (folder.samples, folder.left_out) == (1, 0)
+
+
 @pytest.mark.parametrize(
     ("messages", "says"),
     [
         ([{"op": "I", "table": "t", "after": [{"name": "id", "value": 1}]}], "/after holds lists of objects, one for each column"),
         ([{"op": "I", "table": "t", "data": [1, "a"]}], "/data holds arrays of values (as in messages.jsonl:1)"),
         (
-            [{"op": op, "before": None, "after": '{"_id": 1, "n": "a"}', "source": {"db": "d", "collection": "t", "pos": 7}}
-             for op in "cu"],
-            "/after holds texts of objects (as in messages.jsonl:1)",
+            [{"op": "c", "after": '{"_id": 1}'}, {"op": "d", "after": "null"}, {"op": "d", "after": ""}],
+            "/after holds JSON objects as texts, but in 2 of 3 messages a text that holds none",
         ),
         (
             [{"op": "I", "table": "t", "row": {"id": 1, "doc": {"x": 1}}}],
@@ -288,6 +306,24 @@ def test_a_contract_like_another_takes_such_members_too(tmp_path):
     assert_kept_in_avro(tmp_path, "acme/canal@1", values)
 
 
+def test_a_contract_like_another_takes_codes_that_the_other_does_not_list(tmp_path):
+    """As of a connector for another database, which writes the envelope of those that the contract lists."""
+    source = {"version": "3.2.0.Final", "connector": "acme", "name": "shop", "ts_ms": 1760000000000, "db": "shop",
+              "table": "pears", "snapshot": "false"}  # fmt: skip
+    values = written(
+        {"before": None, "after": {"id": at, "qty": 7}, "source": source, "op": op, "ts_ms": 1760000000123}
+        for at, op in enumerate("rcc")
+    )
+    drafted(values, tmp_path, "acme/connector", like="debezium/json@4")
+    contract = contract_in(tmp_path, "acme/connector")
+    assert contract["based_on"] == "debezium/json@4"
+    assert contract["enums"] is None
+    assert not {"envelope", "ops", "images", "columns"} & contract.keys()
+    meaning = Catalogue([*CATALOGUE.roots, tmp_path]).version("acme/connector@1").meaning
+    assert meaning.enums == {}
+    assert all(all_hold(meaning.discriminators, json.loads(value)) for value in values)
+
+
 def test_a_time_that_no_form_reads_is_left_out_and_said(tmp_path):
     start = 1_760_000_000_000_000_000
     values = written({"op": "I", "table": "t", "ns": start + at, "row": {"id": at}} for at in range(3))
@@ -324,6 +360,28 @@ def test_a_time_is_read_or_asked_about(times, form, tmp_path):
     assert (place, asked != []) == (({"at": "/ts", "form": form}, False) if "-" in form else (None, True))
     assert all(f"/ts ({form})" in question for question in asked)
     assert_sound(tmp_path, values)
+
+
+@pytest.mark.parametrize(
+    ("delay", "event", "process"),
+    [
+        (0, "/source/ts", "/ts"),  # of a snapshot, which says nothing of which one is which
+        (5, "/source/ts", "/ts"),
+        (-5, "/ts", "/source/ts"),  # what the times show counts for more than the name of the object
+    ],
+)
+def test_of_two_times_that_of_the_source_is_the_time_of_the_change(delay, event, process, tmp_path):
+    times = (1_760_000_000_123, 1_760_000_001_456)
+    drafted(
+        written(
+            {"op": "I", "source": {"table": "t", "ts": time}, "ts": time + delay, "row": {"id": at}}
+            for at, time in enumerate(times)
+        ),
+        tmp_path,
+    )
+    envelope = contract_in(tmp_path)["envelope"]
+    assert envelope["event_time"] == {"at": event, "form": "epoch-millis"}
+    assert envelope["process_time"] == {"at": process, "form": "epoch-millis"}
 
 
 def test_a_number_that_stands_for_no_time_is_said_and_read_as_none(tmp_path):

@@ -54,6 +54,10 @@ class Feed:
     block: bool
     always_before: bool
     columns: dict[str, str]
+    as_texts: bool
+    """Whether each row is the text of an object."""
+    is_keyed: bool = False
+    """Whether records have the key of their row, as text, and a delete has its row nowhere else."""
 
     @property
     def holder(self) -> str:
@@ -74,7 +78,10 @@ def draw_feed(seed: int) -> Feed:
     block = shape != "row" and code[shape] is not None and draw.random() < (1 / 2 if shape == "flat" else 1 / 3)
     types = [type_ for type_ in VALUES if not block or type_ != "uint64"]
     columns = {"id": "int64", **{name: draw.choice(types) for name in chosen}}
-    return Feed(draw, shape, code[shape], block, draw.random() < 1 / 2, columns)
+    always_before = draw.random() < 1 / 2
+    as_texts = shape == "sides" and draw.random() < 1 / 3
+    is_keyed = as_texts and code[shape] is not None and draw.random() < 1 / 2
+    return Feed(draw, shape, code[shape], block, always_before, columns, as_texts, is_keyed)
 
 
 Row = dict[str, Any]
@@ -119,7 +126,11 @@ def write_change(feed: Feed, op: str, before: Row | None, after: Row | None) -> 
         return {"op": CODES[op], "table": "t", "row": row}, (op, row, None) if op == "delete" else (op, None, row)
     if op == "update" and not feed.always_before:
         before = None
-    message = {"before": before, "after": after, "source": {"table": "t", "pos": 7}}
+    if feed.is_keyed and op == "delete":
+        sent, before = [None, None], {"id": (before or {})["id"]}
+    else:
+        sent = [row if row is None or not feed.as_texts else to_bytes(row).decode() for row in (before, after)]
+    message = {"before": sent[0], "after": sent[1], "source": {"table": "t", "pos": 7}}
     if feed.code is not None:
         message[feed.code] = CODES[op]
     meant = op if feed.code is not None or (before is not None) else "upsert"
@@ -135,8 +146,8 @@ def wrapped(feed: Feed, message: dict[str, Any]) -> dict[str, Any]:
         name: {"type": type_, "field": name, **({"items": {"type": "string"}} if type_ == "array" else {})}
         for name, type_ in feed.columns.items()
     }
-    described |= {name: {"type": "struct", "fields": [*columns.values()], "field": name} for name in ("before", "after")
-                  if name in message}  # fmt: skip
+    row = {"type": "string"} if feed.as_texts else {"type": "struct", "fields": [*columns.values()]}
+    described |= {name: {**row, "field": name} for name in ("before", "after") if name in message}
     described |= columns if feed.shape == "flat" else {}
     return {"schema": {"type": "struct", "fields": [*described.values()]}, "payload": message}
 
@@ -148,17 +159,22 @@ def test_each_member_is_a_decoded_column_or_stated_to_be_none(first, count, cano
         feed = draw_feed(seed)
         faults = drafted(feed, Random(seed).choice((1, 2, 5, 15)), canonical)
         assert faults in ([], None), f"seed {seed}: {faults}"
-        shape = f"{feed.shape} beside a block" if feed.block else feed.shape
+        shape = ("texts with keys" if feed.is_keyed else "texts") if feed.as_texts else feed.shape
+        shape = f"{shape} beside a block" if feed.block else shape
         outcomes[shape if faults is not None else f"{shape} refused"] += 1
     assert outcomes["row"] > 0
     assert outcomes["flat beside a block"] > 0
+    assert outcomes["texts"] + outcomes["texts beside a block"] > 0
+    keyed = outcomes["texts with keys"] + outcomes["texts with keys beside a block"]
+    assert keyed > 0 or count < 100  # rare
 
 
 def drafted(feed: Feed, count: int, catalogue: Catalogue) -> list[str] | None:
     """Draft a contract from a feed and return what it loses; None if it is refused."""
     messages = write_feed(feed, count)
     values = [to_bytes(message) for message, _ in messages]
-    samples = read_samples((f"m:{number}", value) for number, value in enumerate(values, 1))
+    keys = [key_of(change) if feed.is_keyed and change is not None else None for _, change in messages]
+    samples = read_samples((f"m:{at}", *one) for at, one in enumerate(zip(values, keys, strict=True), 1))
     try:
         draft = make_folder(catalogue, SUBJECT, "m.jsonl", samples, like=None, keep_values=False)
     except UndetectedError as error:
@@ -169,7 +185,7 @@ def drafted(feed: Feed, count: int, catalogue: Catalogue) -> list[str] | None:
             (Path(folder) / name).write_bytes(content)
         opened = Catalogue([*catalogue.roots, Path(folder)])
         validation = open_validation(opened, f"{SUBJECT}@1", ReadingOptions())
-        validated = [validation.validate(value) for value in values]
+        validated = [validation.validate(*one) for one in zip(values, keys, strict=True)]
     contract = yaml.safe_load(draft.files[f"{SUBJECT}/v1/contract.yaml"])
     said = {*pointers(contract)} | {*re.findall(r"/[^\s,()]+", " ".join(draft.questions))}
     faults = []
@@ -180,6 +196,12 @@ def drafted(feed: Feed, count: int, catalogue: Catalogue) -> list[str] | None:
             faults.append(f"{one.verdict.outcome}: {found} and not {wanted}")
         faults += [f"nothing is said of {at}" for at in outside(feed, message) if not is_said(at, said)]
     return faults[:1]
+
+
+def key_of(change: Change) -> bytes:
+    """Return the key of a record, which holds that of its row as JSON text."""
+    _, before, after = change
+    return to_bytes({"id": json.dumps((after or before or {})["id"])})
 
 
 def may_be_refused(feed: Feed, reason: str) -> bool:

@@ -11,7 +11,7 @@ from cdc_contracts.registry.core.contract.table_contracts import TableContracts,
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.generate.source_events import Event, SourceTable
-from cdc_contracts.registry.core.schema.message_schemas.table_columns import form_of_column
+from cdc_contracts.registry.core.schema.message_schemas.table_columns import type_in_messages
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.registry.core.values import FORMS
 
@@ -27,7 +27,8 @@ MARK = "0.8123456789"
 
 
 def is_float(version, mapping) -> bool:
-    form = form_of_column(version, CATALOGUE.mapping(mapping), "double")
+    named = type_in_messages(version, CATALOGUE.mapping(mapping), "double")
+    form = None if named is None else CATALOGUE.mapping(mapping).form_of(named)
     return form is not None and FORMS[form].kind == "float" and not FORMS[form].records
 
 

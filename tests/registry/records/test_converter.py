@@ -7,13 +7,8 @@ from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.json_messages import parse_message
 from cdc_contracts.registry.core.generate.contract_samples import find_samples
 from cdc_contracts.registry.core.message.avro_records import same_message
-from cdc_contracts.registry.core.records.conversion.converter import (
-    Conversion,
-    ConversionRefused,
-    Framing,
-    MessageForm,
-    write_message,
-)
+from cdc_contracts.registry.core.records.conversion.conversion_forms import Framing, MessageForm
+from cdc_contracts.registry.core.records.conversion.converter import Conversion, ConversionRefused, write_message
 from cdc_contracts.registry.core.schema.message_schemas.message_avro_schema import avro_message_schema
 
 OF_JSON = [version for version in CATALOGUE.all_versions() if version.meaning.transport == "json"]

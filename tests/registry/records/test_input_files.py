@@ -172,6 +172,32 @@ def test_the_elements_of_one_json_array_are_messages_with_the_bytes_they_have(tm
     assert [value for records in read_input_without_arrow(data, whole=False) for value in records.values] == written
 
 
+def test_a_json_file_with_an_object_in_each_line_has_a_message_in_each_line(tmp_path):
+    (tmp_path / "a.json").write_bytes(b'{"n":1e400}\r\n\n{"n":\xe2\x82\xac}\n{"n":3}')
+    plan = plan_files([tmp_path / "a.json"])
+    assert [(offset, value) for _, _, offset, value in read_all(plan)] == [
+        (0, b'{"n":1e400}\r'), (2, b'{"n":\xe2\x82\xac}'), (3, b'{"n":3}'),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"n":1}', b'{"n":1}\n', b'\n{\n "n":1\n}\n', b'{"n":1}\nand more', b'{"n":1}\n[2]', b'{"n":1} {"n":2}',
+        b'{"n":\n1}\n{"n":2}', b'3\n{"n":2}', b"",
+    ],
+)  # fmt: skip
+def test_what_has_no_object_in_its_first_two_lines_stays_one_message(content, tmp_path):
+    (tmp_path / "a.json").write_bytes(content)
+    assert [value for *_, value in read_all(plan_files([tmp_path / "a.json"]))] == [content]
+
+
+def test_a_file_that_is_to_be_one_message_is_one_whatever_it_holds(tmp_path):
+    (tmp_path / "a.json").write_bytes(b'{"n":1}\n{"n":2}\n')
+    plan = plan_files([tmp_path / "a.json"], whole=True)
+    assert [value for *_, value in read_all(plan)] == [b'{"n":1}\n{"n":2}\n']
+
+
 @pytest.mark.parametrize("content", [b"[1]", b"[]", b'[{"a": 1}, 2]', b'[{"a": 1}]\n{"b": 2}', b"[{"])
 def test_what_is_no_array_of_objects_stays_as_it_is(tmp_path, content):
     (tmp_path / "a.jsonl").write_bytes(content)

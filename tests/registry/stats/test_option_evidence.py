@@ -4,16 +4,20 @@ import json
 from random import Random
 
 import pytest
-from option_messages import BYTES, CONTRACT, DECIMALS, SAMPLE, TIMES, message, options_of
+from option_messages import BYTES, CONTRACT, DECIMALS, SAMPLE, TABLE, TIMES, message, options_of
 from record_batches import batch_of
 from topics import CATALOGUE
 from written_reports import build_report, notes
 
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
+from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.contract.version_files import parse_versions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.stats.option_evidence import allowed_by, open_columns
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.reference_tally import account
 from cdc_contracts.registry.core.stats.tally import Tally
+from cdc_contracts.registry.core.validate.described_contexts import open_ranges
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns
 from cdc_contracts.registry.core.validate.validation_context import open_validation
 from cdc_contracts.registry.core.values import Number
@@ -231,3 +235,145 @@ def test_parts_of_a_partition_are_those_that_no_value_rules_out(written, runs, p
         found = [one for one in tally.statistics.options.runs() if one.option == "decimal.handling.mode"]
 
         assert [(one.values, one.first, one.last) for one in found] == runs
+
+
+UNITS = {
+    "connect": "connect", "microseconds": "adaptive_time_microseconds or microseconds", "nanoseconds": "nanoseconds",
+}  # fmt: skip
+"""The values of time.precision.mode under which a DATETIME(6) of 2024 in milli-, micro- or nanoseconds is one of 2024."""
+OF_1970 = ", or moments within a month of 1970-01-01"
+
+
+def audited_in_parts(records, cuts, draw):
+    draw.shuffle(records)
+    parts = [audited(records[start::cuts]) for start in range(cuts)]
+    draw.shuffle(parts)
+    tally = Tally()
+    for part in parts:
+        tally.merge(part)
+    return tally
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("nanoseconds", "connect"), ("nanoseconds", "microseconds"), ("microseconds", "connect"),
+        ("connect", "microseconds"), ("connect", "nanoseconds"), ("microseconds", "nanoseconds"),
+    ],
+)  # fmt: skip
+def test_a_unit_of_time_that_changes_is_told_though_counts_of_both_are_dates(before, after, native, part, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    draw = Random(before + after)
+    for partitions, cuts in part([(1, 1), (3, 7), (1, 60), (3, 1)], 2):
+        records = [
+            (partition, offset, message(times=before if offset < 30 else after))
+            for partition in range(partitions)
+            for offset in range(60)
+        ]
+
+        tally = audited_in_parts(records, cuts, draw)
+
+        told = {(path, offset, expected.partition("=")[2], observed[0].partition("=")[2])
+                for path, offset, expected, observed in option_findings(report_of(tally))}  # fmt: skip
+        assert told == {("/after/made", 30, UNITS[before], UNITS[after] + OF_1970)}
+        assert found_in(tally)["time.precision.mode"] == ()
+        runs = [one for one in tally.statistics.options.runs() if one.option == "time.precision.mode"]
+        assert [(one.first, one.last) for one in runs] == [(0, 29), (30, 59)] * partitions
+        assert {"nanoseconds" in one.values for one in runs} == {True}  # which alone no value rules out
+
+
+@pytest.mark.parametrize(
+    "january",
+    [[10, 40], [0, 20, 59], [0, *range(20, 40)]],
+)
+def test_dates_of_january_1970_among_others_are_no_change_of_unit(january):
+    """In microseconds, 1970-01-20 21:13:20 is 1718000000000, which in milliseconds is 2024-06-10 06:13:20."""
+    records = [(0, offset, message(times="connect" if offset in january else "microseconds")) for offset in range(60)]
+
+    tally = audited_in_parts(records, 7, Random(5))
+
+    assert option_findings(report_of(tally)) == []
+    assert found_in(tally)["time.precision.mode"] == SMALLER_UNITS
+
+
+def test_another_column_that_goes_on_in_its_unit_speaks_against_a_change():
+    def both(made, seen):
+        table = {**TABLE, "columns": {**TABLE["columns"], "seen": {"type": "datetime(6)"}}}
+        return table, json.dumps({**SAMPLE, "after": {"id": 1, "made": TIMES[made], "seen": TIMES[seen]}}).encode()
+
+    table, _ = both("connect", "connect")
+    options = ReadingOptions(tables=TableContracts([parse_table_contract(table, "orders.yaml")]))
+    kernel = Kernel(open_validation(CATALOGUE, CONTRACT, options))
+    records = [(0, at, both("microseconds" if at < 30 else "connect", "microseconds")[1]) for at in range(60)]
+
+    tally = kernel.audit(batch_of(records))
+
+    assert option_findings(report_of(tally)) == []
+    assert found_in(tally)["time.precision.mode"] == SMALLER_UNITS
+
+
+@pytest.mark.parametrize("count", [0, 1_000, 86_400_000])
+def test_moments_near_1970_in_every_unit_say_nothing_of_a_change(count):
+    """Zero stands for zero dates; 1,000 and 86,400,000 are moments of 1970-01-01 or 02 in each unit."""
+    row = {"id": 1, "made": count}
+    records = [
+        (0, offset, json.dumps({**SAMPLE, "after": row}).encode() if offset < 30 else message(times="microseconds"))
+        for offset in range(60)
+    ]
+
+    tally = audited_in_parts(records, 7, Random(6))
+
+    assert option_findings(report_of(tally)) == []
+    assert found_in(tally)["time.precision.mode"] == SMALLER_UNITS
+
+
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize("stated", ["microseconds", "adaptive_time_microseconds,microseconds"])
+def test_a_larger_unit_than_a_parameter_states_is_told_where_it_begins(stated, native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    records = [(0, at, message(times="microseconds" if at < 30 else "connect")) for at in range(60)]
+
+    report = report_of(audited(records, {"time.precision.mode": stated}))
+
+    expected = f"time.precision.mode={UNITS['microseconds']}"
+    assert option_findings(report) == [("/after/made", 30, expected, ["time.precision.mode=connect" + OF_1970])]
+    assert not [one for one in notes(report) if "time.precision.mode" in one]
+
+
+def test_a_parameter_is_believed_where_values_of_one_unit_alone_speak_against_it():
+    records = [(0, at, message(times="connect")) for at in range(60)]
+
+    assert option_findings(report_of(audited(records, {"time.precision.mode": "microseconds"}))) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "offset"),
+    [(["connect"] * 20, 0), (["nanoseconds"] * 5 + ["connect"] * 15, 5), (["connect", "nanoseconds"] * 10, None),
+     (["nanoseconds"] * 20, None)],
+)  # fmt: skip
+def test_what_a_sample_decided_is_not_believed_where_all_moments_are_near_1970(written, offset):
+    validation = open_validation(CATALOGUE, CONTRACT, options_of()).stating({"time.precision.mode": "nanoseconds"})
+    records = [(0, at, message(times=times)) for at, times in enumerate(written)]
+
+    found = option_findings(report_of(Kernel(validation).audit(batch_of(records))))
+
+    assert (
+        [one[1:] for one in found] == []
+        if offset is None
+        else [(offset, "time.precision.mode=nanoseconds", ["time.precision.mode=connect" + OF_1970])]
+    )
+
+
+def test_units_that_ranges_state_one_after_the_other_are_no_change():
+    ranges = parse_versions(
+        {"topics": {"orders": {0: [
+            {"to": 30, "contract": CONTRACT, "options": {"time.precision.mode": "microseconds"}},
+            {"from": 30, "contract": CONTRACT, "options": {"time.precision.mode": "connect"}},
+        ]}}},
+        "versions.yaml", CATALOGUE,
+    )  # fmt: skip
+    records = [(0, at, message(times="microseconds" if at < 30 else "connect")) for at in range(60)]
+    validation = open_ranges(CATALOGUE, ranges, options_of())
+
+    assert option_findings(report_of(Kernel(validation).audit(batch_of(records)))) == []

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from cdc_contracts.registry.core.tables.canonical.column_types import TEXT, column_type
-from cdc_contracts.registry.core.tables.canonical.python_values import read_python_value
+from cdc_contracts.registry.core.tables.canonical.python_values import python_reader
 from cdc_contracts.registry.core.tables.canonical.typed_values import read_column
 
 CASES = [
@@ -59,14 +59,14 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "source_type", "kind", "value"), CASES)
 def test_a_text_is_the_value_that_its_type_says(text, source_type, kind, value):
-    found = read_python_value(text, source_type, kind)
+    found = python_reader(source_type, kind)(text)
     assert (found, type(found)) == (value, type(value))
 
 
 @pytest.mark.parametrize(("text", "source_type", "kind"), REFUSED)
 def test_what_is_not_exactly_a_value_of_the_type_is_refused(text, source_type, kind):
     with pytest.raises(ValueError, match=r"."):
-        read_python_value(text, source_type, kind)
+        python_reader(source_type, kind)(text)
 
 
 @pytest.mark.parametrize(("text", "source_type", "kind"), [*(case[:3] for case in CASES), *REFUSED])
@@ -74,7 +74,7 @@ def test_a_typed_column_has_the_same_value_or_text(text, source_type, kind):
     type_ = column_type(source_type, kind)
     read = read_column(pa.array([text]), type_)
     try:
-        value = read_python_value(text, source_type, kind)
+        value = python_reader(source_type, kind)(text)
     except ValueError:
         assert type_ == TEXT or read.unread[0]
         return

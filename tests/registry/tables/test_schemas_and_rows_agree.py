@@ -12,7 +12,7 @@ from cdc_contracts.registry.core.contract.table_contracts import TableContract, 
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.generate.rendering import Renderer
 from cdc_contracts.registry.core.generate.source_events import Event
-from cdc_contracts.registry.core.schema.message_schemas.table_columns import form_of_column
+from cdc_contracts.registry.core.schema.message_schemas.table_columns import type_in_messages
 from cdc_contracts.registry.core.schema.message_schemas.table_examples import table_in
 from cdc_contracts.registry.core.stats.observed_columns import ObservedColumns
 from cdc_contracts.registry.core.tables.canonical.layout_resolution import canonical_table, resolve_layouts
@@ -76,7 +76,8 @@ def is_carried(version: Version, mapping: str, declared: str) -> bool:
     own = CATALOGUE.mapping(mapping)
     stands_back = own.document.default is not None and not own.lists(declared)
     listed_elsewhere = stands_back and any(other.lists(declared) for other in others)
-    return form_of_column(version, own, declared) is not None and not listed_elsewhere
+    named = type_in_messages(version, own, declared)
+    return named is not None and own.form_of(named) is not None and not listed_elsewhere
 
 
 def types_in(layout: TableLayout) -> dict[str, tuple[str, str | None, str | None]]:

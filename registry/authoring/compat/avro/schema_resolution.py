@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from cdc_contracts.registry.authoring.compat.avro.schema_mismatches import Mismatch, SchemaSide, Spot, TypePath
@@ -229,23 +229,11 @@ def _of_values(pair: _Pair) -> Iterator[Mismatch]:
 def _of_named(pair: _Pair) -> Iterator[Mismatch]:
     reader, writer = pair.reader, pair.writer
     if not same_name(reader, writer):
-        yield Mismatch(
-            NAME,
-            f"{{writer}} writes {writer}, and {{reader}} has `{reader.name}` without that alias",
-            SchemaSide(reader, reader.name, _inside(reader, "name")),
-            SchemaSide(writer, writer.name, _inside(writer, "name")),
-            pair.trail,
-            pair.under_union,
-        )
+        fact = f"{{writer}} writes {writer}, and {{reader}} has `{reader.name}` without that alias"
+        yield _of_part(pair, NAME, fact, "name", (reader.name, writer.name))
     if reader.size != writer.size:
-        yield Mismatch(
-            FIXED_SIZE,
-            f"{{writer}} writes {writer.size} bytes, and {{reader}} reads {reader.size}",
-            SchemaSide(reader, reader.size, _inside(reader, "size")),
-            SchemaSide(writer, writer.size, _inside(writer, "size")),
-            pair.trail,
-            pair.under_union,
-        )
+        fact = f"{{writer}} writes {writer.size} bytes, and {{reader}} reads {reader.size}"
+        yield _of_part(pair, FIXED_SIZE, fact, "size", (reader.size, writer.size))
     if writer.kind == "enum":
         yield from _of_symbols(pair)
 
@@ -257,15 +245,12 @@ def _of_symbols(pair: _Pair) -> Iterator[Mismatch]:
     if not missing:
         return
     names = list_first([f"`{symbol}`" for symbol in missing], _NAMED_SYMBOLS)
-    read = "has no such symbol" if reader.default is None else f"reads that as `{reader.default}`"
-    yield Mismatch(
-        ENUM_SYMBOLS if reader.default is None else SYMBOL_READ_AS_DEFAULT,
-        f"{{writer}} writes {names}, and {{reader}} {read}",
-        SchemaSide(reader, list(reader.symbols), _inside(reader, "symbols")),
-        SchemaSide(writer, list(writer.symbols), _inside(writer, "symbols")),
-        pair.trail,
-        pair.under_union,
-        symbol=missing[0],
+    rule, read = ENUM_SYMBOLS, "has no such symbol"
+    if reader.default is not None:
+        rule, read = SYMBOL_READ_AS_DEFAULT, f"reads that as `{reader.default}`"
+    fact = f"{{writer}} writes {names}, and {{reader}} {read}"
+    yield replace(
+        _of_part(pair, rule, fact, "symbols", (list(reader.symbols), list(writer.symbols))), symbol=missing[0]
     )
 
 
@@ -308,16 +293,21 @@ def _of_logical(pair: _Pair) -> Mismatch:
     return _of_types(pair, rule, f"{{writer}} writes {means}, and {{reader}} reads {reads}")
 
 
+def _of_part(pair: _Pair, rule: CompatibilityRule, fact: str, key: str, held: tuple[Any, Any]) -> Mismatch:
+    """Return the mismatch of what two types, the reader's and the writer's, have under a key."""
+    reader, writer = (
+        SchemaSide(one, value, _inside(one, key)) for one, value in zip((pair.reader, pair.writer), held, strict=True)
+    )
+    return Mismatch(rule, fact, reader, writer, pair.trail, pair.under_union)
+
+
 def _of_types(pair: _Pair, rule: CompatibilityRule, fact: str) -> Mismatch:
     reader, writer = pair.reader, pair.writer
-    return Mismatch(
-        rule,
-        fact,
+    mine, theirs = (
         SchemaSide(reader, outline(reader), pair.reader_at),
         SchemaSide(writer, outline(writer), pair.writer_at),
-        pair.trail,
-        pair.under_union,
     )
+    return Mismatch(rule, fact, mine, theirs, pair.trail, pair.under_union)
 
 
 def outline(type_: AvroType) -> Any:

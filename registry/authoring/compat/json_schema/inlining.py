@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.authoring.compat.json_schema.bundled_schemas import BundledSchema
 from cdc_contracts.registry.authoring.compat.json_schema.place_descriptions import follow
-from cdc_contracts.registry.core.common.pointers import split_pointer
-from cdc_contracts.registry.core.common.subschemas import REFERENCES, subschemas
+from cdc_contracts.registry.core.common.subschemas import REFERENCES, map_schemas
 
 _MOST_SCHEMAS: Final = 2_000
 """Schemas that a document may have when all references in it are copies."""
@@ -42,19 +41,7 @@ class _Inlining:
         if self._left < 0 or not schema.keys().isdisjoint(set(REFERENCES) - {"$ref"}):
             raise _NotInlined
         kept = {word: held for word, held in schema.items() if word not in _DROPPED}
-        copied: dict[str, Any] = {
-            word: dict(held) if isinstance(held, dict) else list(held) if isinstance(held, list) else held
-            for word, held in kept.items()
-        }
-        for word, step, part in subschemas(kept):
-            *_, last = split_pointer(step)
-            below = self.copy(part, passed)
-            if len(split_pointer(step)) == 1:
-                copied[word] = below
-            elif isinstance(copied[word], list):
-                copied[word][int(last)] = below
-            else:
-                copied[word][last] = below
+        copied = map_schemas(kept, lambda part: self.copy(part, passed))
         reference = copied.pop("$ref", None)
         if reference is None:
             return copied

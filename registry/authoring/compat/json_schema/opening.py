@@ -55,11 +55,6 @@ class _Beside:
 _NOTHING: Final = _Beside()
 
 
-def open_schema(document: BundledSchema) -> BundledSchema:
-    """Return the schema of what a consumer certainly accepts: the document itself where it refuses no member."""
-    return open_both_ways(document)[0]
-
-
 def open_both_ways(document: BundledSchema) -> tuple[BundledSchema, BundledSchema]:
     """Return the schema of what a consumer certainly accepts, and of what it may accept; mostly they are one."""
     if not any(f'"{word}": false' in document.text for word in _REFUSING):

@@ -95,6 +95,10 @@ def always(rule: CompatibilityRule) -> Callable[[Key, ContractFact | None, Contr
     return lambda key, old, new: rule
 
 
+ListFacts = Callable[[Any], Iterator[tuple[Key, ContractFact]]]
+"""Yields the facts of a section."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ContractSection:
     """How one key of contracts is compared.
@@ -105,7 +109,7 @@ class ContractSection:
     """
 
     name: str
-    list_facts: Callable[[Any], Iterator[tuple[Key, ContractFact]]]
+    list_facts: ListFacts
     rule_of: Callable[[Key, ContractFact | None, ContractFact | None], CompatibilityRule]
     ask: Callable[[FactDifference, Versions], Question] = ask_anything
     listed_at: int = 99
@@ -116,16 +120,18 @@ def describe_whole(value: Any) -> Iterator[tuple[Key, ContractFact]]:
     yield (), ContractFact(value, text_of(value))
 
 
-def describe_members(section: Mapping[str, Any]) -> Iterator[tuple[Key, ContractFact]]:
-    """Yield each member of a section as a fact."""
-    for name, value in section.items():
-        yield (name,), ContractFact(value, text_of(value))
+def each_member(describe: Callable[[Any], str]) -> ListFacts:
+    """Return what yields each member of a section as a fact, its value in words."""
+    return lambda section: (((name,), ContractFact(value, describe(value))) for name, value in section.items())
 
 
-def describe_names(section: list[str]) -> Iterator[tuple[Key, ContractFact]]:
-    """Yield each name in a section as a fact."""
-    for name in section:
-        yield (name,), ContractFact(name, name)
+def each_entry(describe: Callable[[Any], str]) -> ListFacts:
+    """Return what yields each entry of a list as a fact, by its words."""
+    return lambda section: (((describe(entry),), ContractFact(entry, describe(entry))) for entry in section)
+
+
+describe_members: Final = each_member(text_of)
+describe_names: Final = each_entry(str)
 
 
 def describe_place_words(place: Mapping[str, Any]) -> str:

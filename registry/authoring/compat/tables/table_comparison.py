@@ -34,84 +34,72 @@ TABLE_REMOVED: Final = CompatibilityRule(
     "they become untyped.",
     action="Restore it as long as messages of the table are read, including old ranges.",
     good="shop.orders in both", bad="shop.orders gone",
-    ignorable=True,
 )  # fmt: skip
 COLUMN_REMOVED: Final = CompatibilityRule(
     id="T202", name="column-removed", severity=BREAKING,
     says="A column was removed: readers of the table miss it, and messages that have it drift.",
     action="Keep it, nullable, as long as messages have it.",
     good="note in both", bad="note gone",
-    ignorable=True,
 )  # fmt: skip
 TYPE_CHANGED: Final = CompatibilityRule(
     id="T203", name="type-changed", severity=BREAKING,
     says="A column has values of another kind: they are read, typed and compared differently.",
     action=_NEW_TABLE,
     good="int, then bigint", bad="int, then varchar(20)",
-    ignorable=True,
 )  # fmt: skip
 TYPE_NARROWED: Final = CompatibilityRule(
     id="T204", name="type-narrowed", severity=BREAKING,
     says="A column accepts fewer values than before: messages with the others are quarantined.",
     action="Narrow it only when no message with such a value will be read again.",
     good="decimal(10,2), then decimal(12,2)", bad="decimal(12,2), then decimal(10,2)",
-    ignorable=True,
 )  # fmt: skip
 NOT_NULL: Final = CompatibilityRule(
     id="T205", name="column-not-null", severity=BREAKING,
     says="A nullable column became NOT NULL: earlier rows may have NULL there.",
     action="Keep it nullable as long as such rows are read.",
     good="nullable: false, then nullable", bad="nullable, then nullable: false",
-    ignorable=True,
 )  # fmt: skip
 REQUIRED_ADDED: Final = CompatibilityRule(
     id="T206", name="required-column-added", severity=BREAKING,
     says="A new column is NOT NULL: earlier rows have no value for it.",
     action="Add it nullable.",
     good="note: {type: text} is new", bad="note: {type: text, nullable: false} is new",
-    ignorable=True,
 )  # fmt: skip
 KEY_CHANGED: Final = CompatibilityRule(
     id="T207", name="primary-key-changed", severity=BREAKING,
     says="Other columns identify a row: what was one row is now several, or the other way round.",
     action="Rebuild tables that hold the latest state of each row, under the new key.",
     good="primary_key: [id] in both", bad="primary_key: [id], then primary_key: [id, shop]",
-    ignorable=True,
 )  # fmt: skip
 ZONE_CHANGED: Final = CompatibilityRule(
     id="T208", name="zone-changed", severity=BREAKING,
     says="Timestamps without a zone denote other instants: rows from before and after the change cannot be compared.",
     action="Correct it only where it was wrong from the beginning, and decode the range again.",
     good='source_time_zone: "+08:00" in both', bad='source_time_zone: "+08:00", then none',
-    ignorable=True,
 )  # fmt: skip
 TYPE_UNDECIDED: Final = CompatibilityRule(
     id="T209", name="type-undecided", severity=UNDECIDED,
     says="A column changed to or from an unknown type: it cannot be decided whether it accepts the same values.",
     action="Check the manual of the database.",
     good="int, then bigint", bad="point, then geometry",
-    ignorable=True,
 )  # fmt: skip
 VERSION_KEPT: Final = CompatibilityRule(
     id="T210", name="version-not-raised", severity=BREAKING,
     says="A contract changed without a higher version number: `NAME@N` now has two meanings.",
     action="Raise `version`.",
     good="version: 1, then version: 2 with a new column", bad="version: 1 in both, one with a new column",
-    ignorable=True,
 )  # fmt: skip
 TABLE_ADDED: Final = CompatibilityRule(
     id="T221", name="table-added", severity=NOTE,
     says="A table is new.",
     action="Nothing: it is not in use yet.",
     good="shop.visits is new", bad="shop.visits takes the place of shop.orders",
-    ignorable=True,
 )  # fmt: skip
 COLUMN_ADDED: Final = CompatibilityRule(
     id="T222", name="column-added", severity=NOTE,
     says="A new column is nullable. Typed tables get it; earlier rows do not have it.",
     action="Nothing.",
     good="note: {type: text} is new", bad="note: {type: text, nullable: false} is new",
-    ignorable=True,
 )  # fmt: skip
 TYPE_WIDENED: Final = CompatibilityRule(
     id="T223", name="type-widened", severity=NOTE,
@@ -119,21 +107,18 @@ TYPE_WIDENED: Final = CompatibilityRule(
     action="An existing typed table keeps its type and stores values that do not fit as text in `_raw`: decode into "
     "a new folder if you need them typed.",
     good="decimal(10,2), then decimal(12,2)", bad="decimal(12,2), then decimal(10,2)",
-    ignorable=True,
 )  # fmt: skip
 LENGTH_SHORTENED: Final = CompatibilityRule(
     id="T224", name="length-shortened", severity=NOTE,
     says="A text or binary column became shorter. Longer values are still kept in full.",
     action="Check whether earlier rows have longer values, and whether readers rely on the length.",
     good="varchar(20), then varchar(40)", bad="varchar(40), then varchar(20)",
-    ignorable=True,
 )  # fmt: skip
 NOW_NULLABLE: Final = CompatibilityRule(
     id="T225", name="column-nullable", severity=NOTE,
     says="A NOT NULL column became nullable.",
     action="Check whether readers of the table handle NULL.",
     good="nullable: false in both", bad="nullable: false, then nullable",
-    ignorable=True,
 )  # fmt: skip
 _BY_TYPE: Final[Mapping[str, CompatibilityRule]] = {
     OTHER: TYPE_CHANGED,

@@ -65,7 +65,9 @@ class GroupDecisions:
         return decided[key]
 
     def _number_of(self, kind: RecordKind, result: Hashable, facts: Facts | None) -> int:
-        known = self._known.setdefault(kind, {}).setdefault(result, [])
+        # Columns tell most facts apart, and there may be as many of these as records: only the others are compared.
+        columns = None if facts is None else facts.rows
+        known = self._known.setdefault(kind, {}).setdefault((result, columns), [])
         for other, number in known:
             if _are_equal(facts, other):
                 return number

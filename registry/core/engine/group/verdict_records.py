@@ -118,14 +118,15 @@ def record_alone(number: int, validated: ValidatedMessage, batch: Batch, *, valu
 
 
 def join_groups(groups: Sequence[VerdictRecords]) -> list[VerdictRecords]:
-    """Return the counted records of groups, those with the same findings on one table together.
+    """Return the counted records of groups, those of one table with the same verdict together.
 
-    Records that break forms fall into a group for each set of broken forms, and most of these get one of few verdicts.
+    Records fall into a group for each set of broken forms, or of columns that they have, and most of these get one of
+    few verdicts.
     """
     joined: list[VerdictRecords] = []
     alike: dict[Any, list[VerdictRecords]] = {}
     for one in groups:
-        if one.verdict.findings and one.tables is None:
+        if one.tables is None:
             alike.setdefault((one.verdict, one.table, one.op), []).append(one)
         else:
             joined.append(one)

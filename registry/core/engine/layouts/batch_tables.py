@@ -87,15 +87,15 @@ def table_of_all(names: TableNames, records: int) -> Tables:
 
 
 def join_tables(parts: Sequence[Tables]) -> Tables:
-    """Return the tables of some records after those of others; those of several parts may be there twice."""
+    """Return the tables of some records after those of others; those of parts of several tables may be there twice."""
     if len(parts) == 1:
         return parts[0]
     names: list[TableNames] = []
     called: list[str | None] = []
     codes = []
-    starts: dict[int, int] = {}
+    starts: dict[int | TableNames, int] = {}
     for part in parts:
-        start = starts.setdefault(id(part.names), len(names))
+        start = starts.setdefault(part.names[0] if len(part.names) == 1 else id(part.names), len(names))
         if start == len(names):
             names += part.names
             called += part.called

@@ -186,13 +186,24 @@ static int judge_number(const uint8_t *p, int64_t length, int holds) {
     return OPEN;
 }
 
+static int are_digits(const uint8_t *p, int64_t length) {
+    for (int64_t i = 0; i < length; i++)
+        if (!is_digit(p[i])) return 0;
+    return 1;
+}
+
+/* A whole number between two, which have so few digits that a longer one is surely outside. */
+static int judge_count(const uint8_t *p, int64_t length, const Check *check) {
+    if (is_plain_number(p, length, check, 0)) return OK;
+    int64_t negative = length > 0 && *p == '-';
+    if (length == negative || (p[negative] == '0' && length > 1)) return OPEN;
+    return are_digits(p + negative, length - negative) ? BROKEN : OPEN;
+}
+
 /* A count of parts of a second since 1970, which has too many digits after the year 9999; one before 0000 may be kept. */
 static int judge_parts(const uint8_t *p, int64_t length, const Check *check, int64_t most_digits) {
     if (length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0)) return OK;
-    if (length <= most_digits) return OPEN;
-    for (int64_t i = 0; i < length; i++)
-        if (!is_digit(p[i])) return OPEN;
-    return BROKEN;
+    return length <= most_digits || !are_digits(p, length) ? OPEN : BROKEN;
 }
 
 static int judge_decimal_base64(const uint8_t *p, int64_t length, const Check *check, const int8_t *table) {
@@ -206,9 +217,7 @@ static int judge_z(const uint8_t *p, int64_t length, int holds) {
 }
 
 static int judge_seconds(const uint8_t *p, int64_t length, const Check *check) {
-    for (int64_t i = 0; i < length; i++)
-        if (!is_digit(p[i])) return BROKEN;
-    return sure_if(are_seconds(p, length, check));
+    return are_digits(p, length) ? sure_if(are_seconds(p, length, check)) : BROKEN;
 }
 
 /* A time with Z or an offset behind it, of a year that it cannot leave in UTC. */
@@ -316,6 +325,7 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
     case BOOLEAN_DIGITS: case DAYS: case MILLIS_OF_DAY: case MICROS_OF_DAY: case NANOS_OF_DAY:
         return sure_if(length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
     case INTEGERS: return judge_number(p, length, length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
+    case COUNTS: return judge_count(p, length, check);
     case MILLIS: return judge_parts(p, length, check, MOST_MILLI_DIGITS);
     case MICROS: return judge_parts(p, length, check, MOST_MILLI_DIGITS + 3);
     case DECIMALS: return judge_number(p, length, length <= 4000 && is_plain_number(p, length, check, 1));

@@ -51,7 +51,8 @@
     FORM(MICROS, VALUES) \
     FORM(MILLIS_OF_DAY, VALUES)    /* a duration */ \
     FORM(MICROS_OF_DAY, VALUES) \
-    FORM(NANOS_OF_DAY, VALUES)
+    FORM(NANOS_OF_DAY, VALUES) \
+    FORM(COUNTS, VALUES)           /* whole numbers between two; another is none of them */
 
 #define NUMBERED(name, known) name,
 enum form { FORMS(NUMBERED) FORM_COUNT };

@@ -64,6 +64,7 @@ def count_statistics(
         part.count(tally, statements)
         for line, tracked in part.positions():
             positions.setdefault(line, []).append(tracked)
+    tally.statistics.shapes.bound()
     for line, held in positions.items():
         join_positions(held).add_to(tally.statistics.sequences, line, runs[Source(*line[:2])])
 

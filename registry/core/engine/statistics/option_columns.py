@@ -21,6 +21,7 @@ from cdc_contracts.registry.core.stats.option_evidence import (
     Allowed,
     OpenColumn,
     OptionEvidence,
+    allowing,
     null_allowed_by,
     takes_any_count,
 )
@@ -67,26 +68,36 @@ def _code(
     column: OpenColumn, values: ColumnValues, chosen: Numbers, read: Mapping[OpenForm, Mask]
 ) -> CodedColumn[Allowed]:
     """Return what each row allows as the index of a way; a bit for each value of the option tells them apart."""
-    ways = len(column.forms) + bool(column.null)
+    forms = _forms_of(column)
+    ways = len(forms) + bool(column.null)
     bits: NDArray[Any] = np.zeros(len(values.values), np.uint8 if ways <= _BYTE else np.int64)
-    for place, (_, form, context) in enumerate(column.forms):
+    for place, (form, context) in enumerate(forms):
         bits |= read[values, form, context].astype(bits.dtype) << place
     if values.valued is not None:
         bits[~values.valued] = 0
         if column.null:
-            bits |= (~values.valued & ~_unread(values)).astype(bits.dtype) << len(column.forms)
+            bits |= (~values.valued & ~_unread(values)).astype(bits.dtype) << len(forms)
     bits = values.spread(bits)[chosen]
     distinct = [some for some in np.flatnonzero(np.bincount(bits)).tolist() if some]
-    codes = np.zeros(2 << len(column.forms), np.uint8)
+    codes = np.zeros(2 << len(forms), np.uint8)
     codes[distinct] = np.arange(1, len(distinct) + 1)
     return CodedColumn(column.name, codes[bits], [None, *(_way_of(column, some) for some in distinct)])
 
 
-def _way_of(column: OpenColumn, bits: int) -> Allowed:
-    if bits >> len(column.forms):
+def _forms_of(column: OpenColumn) -> list[tuple[ValueForm | None, Context]]:
+    """Return the forms that each have a bit: those of the values of the option, then those of counts near 1970."""
+    return [*((form, context) for _, form, context in column.forms), *((near, Context()) for _, near in column.near)]
+
+
+def _way_of(column: OpenColumn, bits: int) -> Allowed | None:
+    of_values, of_near = len(column.forms), len(column.near)
+    if bits >> (of_values + of_near):
         return null_allowed_by(column)
     values = tuple(name for place, (name, *_) in enumerate(column.forms) if bits >> place & 1)
-    return Allowed(column.option, values, of_null=bool(column.null))
+    near = [
+        name for place, (names, _) in enumerate(column.near, of_values) if bits >> place & 1 for name in names
+    ]  # fmt: skip
+    return allowing(column, values, near)
 
 
 def _unread(values: ColumnValues) -> Mask:
@@ -101,7 +112,7 @@ def _read_by(columns: Iterable[tuple[OpenColumn, ColumnValues]]) -> dict[OpenFor
     read: dict[OpenForm, Mask] = {}
     asked: list[tuple[OpenForm, FormUse]] = []
     for values, form, context in dict.fromkeys(
-        (values, form, context) for column, values in columns for _, form, context in column.forms
+        (values, form, context) for column, values in columns for form, context in _forms_of(column)
     ):
         held, kinds = values.values, frozenset(values.kinds)
         if form is None:

@@ -19,13 +19,14 @@ import pyarrow.parquet as pq
 from cdc_contracts.registry.core.common.atomic_files import put_whole
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.records.conversion.avro_containers import MAGIC, ContainerReader, ContainerWriter
+from cdc_contracts.registry.core.records.conversion.conversion_forms import Framing, MessageForm
 from cdc_contracts.registry.core.records.conversion.converted_records import (
     REFUSED_SCHEMA,
     Converted,
     Counts,
     convert_batch,
 )
-from cdc_contracts.registry.core.records.conversion.converter import Conversion, Framing, MessageForm, write_message
+from cdc_contracts.registry.core.records.conversion.converter import Conversion, write_message
 from cdc_contracts.registry.core.records.file_batches import as_batch, read_input, read_slice
 from cdc_contracts.registry.core.records.file_forms import LINES
 from cdc_contracts.registry.core.records.file_plans import (

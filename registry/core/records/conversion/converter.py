@@ -8,31 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.json_messages import MAX_BYTES, Unreadable, parse_message
 from cdc_contracts.registry.core.common.json_structures import write_json
 from cdc_contracts.registry.core.message.avro_records import AvroError, Codec
+from cdc_contracts.registry.core.records.conversion.conversion_forms import Framing, MessageForm
 
 FRAME: Final = 5
 _MAGIC: Final = b"\x00"
-
-
-class MessageForm(StrEnum):
-    """The form that messages are turned into."""
-
-    AVRO = "avro"
-    JSON = "json"
-
-
-class Framing(StrEnum):
-    """The frame around Avro records."""
-
-    CONTAINER = "container"
-    CONFLUENT = "confluent"
-    BARE = "bare"
 
 
 class ConversionRefused(Exception):

@@ -11,15 +11,12 @@ from typing import Any, Final
 
 import yaml
 
+from cdc_contracts.registry.core.common.subschemas import map_schemas
 from cdc_contracts.registry.core.contract.catalogue import Version
 from cdc_contracts.registry.core.schema.message_schemas.message_json_schema import schema_id
 
 _DRAFT_7: Final = "application/schema+json;version=draft-07"
 _PAYLOAD: Final = "#/components/schemas/change/schema"
-_NAMED: Final = frozenset({"properties", "$defs", "patternProperties"})
-"""Keywords that hold schemas by name."""
-_VALUES: Final = frozenset({"const", "enum", "examples", "default", "required"})
-"""Keywords that hold values: a `$ref` in them is none."""
 
 
 def asyncapi_document(version: Version, schema: Mapping[str, Any], topic: str | None) -> str:
@@ -75,21 +72,10 @@ class _PlainDumper(yaml.SafeDumper):
         return True
 
 
-def _draft_7(schema: Any) -> Any:
+def _draft_7(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema with its references from the root of the document, and nothing beside one of them."""
-    if isinstance(schema, list):
-        return [_draft_7(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    done: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in _NAMED:
-            done[key] = {name: _draft_7(one) for name, one in value.items()}
-        elif key == "$ref":
-            done[key] = _PAYLOAD + value.removeprefix("#")
-        else:
-            done[key] = value if key in _VALUES else _draft_7(value)
-    if "$ref" in done and len(done) > 1:
-        ref = {"$ref": done.pop("$ref")}
-        done["allOf"] = [ref, *done.get("allOf", ())]
+    done = map_schemas(schema, _draft_7)
+    if "$ref" in done:
+        ref = {"$ref": _PAYLOAD + done.pop("$ref").removeprefix("#")}
+        return {**done, "allOf": [ref, *done.get("allOf", ())]} if done else ref
     return done

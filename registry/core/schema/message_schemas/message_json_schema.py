@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from cdc_contracts.registry.core.common.findings import ERROR
 from cdc_contracts.registry.core.common.pointers import join_pointer
+from cdc_contracts.registry.core.common.subschemas import map_schemas
 from cdc_contracts.registry.core.contract.catalogue import CANONICAL, Version, span
 from cdc_contracts.registry.core.contract.column_model import ColumnTypes
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
@@ -68,8 +69,6 @@ _SAID: Final = frozenset(
     }
 )
 """Rules that clauses express completely."""
-_MAPS: Final = frozenset({"properties", "$defs"})
-"""Keywords whose values are schemas by name."""
 MOST_ROWS: Final = 8
 
 
@@ -185,17 +184,10 @@ def _comments(version: Version) -> Iterator[str]:
             yield f"{rule.id}{kind}: {rule.says}"
 
 
-def _open(schema: Any) -> Any:
+def _open(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema that accepts members which nobody names: for validation they are a warning (D04)."""
-    if isinstance(schema, list):
-        return [_open(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: {name: _open(one) for name, one in below.items()} if key in _MAPS else _open(below)
-        for key, below in schema.items()
-        if not (key == "additionalProperties" and below is False)
-    }
+    kept = {key: below for key, below in schema.items() if not (key == "additionalProperties" and below is False)}
+    return map_schemas(kept, _open)
 
 
 def _tail(envelope: Mapping[str, Any], clauses: list[dict[str, Any]], defined: Mapping[str, Any]) -> dict[str, Any]:

@@ -98,12 +98,6 @@ def table_mappings(version: Version, table: TableContract, reading_options: Read
     return tuple(one for one in found if one.unlisted == least)
 
 
-def form_of_column(version: Version, mapping: ValueMapping, declared: str) -> str | None:
-    """Return the form of a column of a declared type; None if messages cannot carry it."""
-    result = type_in_messages(version, mapping, declared)
-    return None if result is None else mapping.form_of(result)
-
-
 def type_in_messages(version: Version, mapping: ValueMapping, declared: str) -> str | None:
     """Return the type that messages name for a declared one, or the declared one where they name none."""
     types = version.meaning.columns.types

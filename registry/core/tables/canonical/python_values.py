@@ -32,20 +32,15 @@ _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]
 PythonReader = Callable[[str], PythonValue]
 
 
-def read_python_value(text: str, source_type: str | None, kind: str | None) -> PythonValue:
-    """Return the value that a canonical text of some kind has in a column of a source type (None: not known).
+@lru_cache(8192)
+def python_reader(source_type: str | None, kind: str | None) -> PythonReader:
+    """Return what reads the canonical texts of some kind in a column of a source type (None: not known).
 
     Integers and BIT are int, decimals and numbers Decimal with their digits as sent, floats float, bytes bytes, dates
     date, points in time datetime: aware if the text ends in Z, otherwise naive. TIME, intervals, points in time of a
-    named zone or of more than six digits of a second, and all else are text. Raises ValueError if no value of the type
-    is exactly that text.
+    named zone or of more than six digits of a second, and all else are text. It raises ValueError if no value of the
+    type is exactly that text.
     """
-    return python_reader(source_type, kind)(text)
-
-
-@lru_cache(8192)
-def python_reader(source_type: str | None, kind: str | None) -> PythonReader:
-    """Return how `read_python_value` reads the texts of a column."""
     column = parse_source_type(source_type or "")
     match kind:
         case "integer":
@@ -125,5 +120,5 @@ _TYPES: Final[Mapping[PythonReader, type[PythonValue]]] = {
 
 
 def python_type(source_type: str | None, kind: str | None) -> type[PythonValue]:
-    """Return the type of the values that `read_python_value` returns for a column."""
+    """Return the type of the values that `python_reader` reads in a column."""
     return _TYPES.get(python_reader(source_type, kind), str)

@@ -10,7 +10,6 @@ FORM = ValueForm(
     EITHER | BOOLEAN | STRUCTURE,
     decoder="raw",
     schema={},
-    doc=__doc__,
     reader=text_values.read_as_sent,
     native=(NativeCheck("ANY_VALUE"),),
     examples=Examples(

@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-bytes",
     "bytes",
     "BinaryObject",
-    doc=__doc__,
     reader=byte_strings.read_base64,
     native=(NativeCheck("BASE64", record="BinaryObject"),),
     examples=Examples(good=(('"BinaryObject amc="', "amc="),), bad=('"BinaryObject a"', '"BinaryObject a_b="')),

@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-character",
     "text",
     "Character",
-    doc=__doc__,
     reader=text_values.read_text,
     native=(NativeCheck("ANY_TEXT", record="Character"),),
     examples=Examples(good=(('"Character red apple"', "red apple"),), bad=('"Character! klingon YWJj"', '"Character"')),

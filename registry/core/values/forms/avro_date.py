@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-date",
     "date",
     "DateTime",
-    doc=__doc__,
     reader=named_records.read_date_part,
     native=(NativeCheck("DATE", record="DateTime"),),
     examples=Examples(

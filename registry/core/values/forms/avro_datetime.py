@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-datetime",
     "datetime",
     "DateTime",
-    doc=__doc__,
     reader=datetimes.read_sql,
     writer=datetimes.write_sql,
     native=(NativeCheck("SQL_DATETIME", record="DateTime"),),

@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-decimal",
     "decimal",
     "Decimal",
-    doc=__doc__,
     reader=decimals.read_decimal,
     native=(NativeCheck("DECIMALS", record="Decimal"),),
     examples=Examples(good=(('"Decimal 12.10"', "12.10"),), bad=('"Decimal .5"', '"Decimal 1."', '"Decimal NaN"')),

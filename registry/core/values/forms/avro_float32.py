@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-float32",
     "float",
     "Float",
-    doc=__doc__,
     reader=named_records.read_single,
     native=(NativeCheck("FLOATS", writes=False, record="Float"),),
     examples=Examples(good=(('"Float 0.5"', "0.5"),), bad=('"Float nan"', '"Float inf"', '"Float 3.5e+38"')),

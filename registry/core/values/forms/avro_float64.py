@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-float64",
     "float",
     "Float",
-    doc=__doc__,
     reader=floats.read_float64,
     native=(NativeCheck("FLOATS", record="Float"),),
     examples=Examples(good=(('"Float 0.1"', "0.1"),), bad=('"Float nan"', '"Float -inf"', '"Float 1e+400"')),

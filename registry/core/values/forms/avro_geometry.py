@@ -7,7 +7,6 @@ FORM = either_form(
     "avro-geometry",
     "opaque",
     ("TextGeometry", "BinaryGeometry"),
-    doc=__doc__,
     native=(NativeCheck("ANY_TEXT", record="TextGeometry"), NativeCheck("BASE64", record="BinaryGeometry")),
     examples=Examples(good=(('"TextGeometry POINT(1 2)"', "POINT(1 2)"),), bad=('"BinaryGeometry A"',)),
 )

@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-integer",
     "integer",
     "Integer",
-    doc=__doc__,
     reader=integers.read_integer,
     native=(NativeCheck("INTEGERS", record="Integer"),),
     examples=Examples(good=(('"Integer 42"', "42"),), bad=('"Integer "', '"Integer 007"', '"Integer +1"')),

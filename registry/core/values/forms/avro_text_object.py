@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-text-object",
     "text",
     "TextObject",
-    doc=__doc__,
     reader=text_values.read_text,
     native=(NativeCheck("ANY_TEXT", record="TextObject"),),
     examples=Examples(good=(('"TextObject {}"', "{}"),), bad=('"TextObject"',)),

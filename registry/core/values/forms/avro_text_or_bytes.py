@@ -7,7 +7,6 @@ FORM = either_form(
     "avro-text-or-bytes",
     "text",
     ("Character", "TextObject", "BinaryObject"),
-    doc=__doc__,
     native=(
         NativeCheck("ANY_TEXT", record="Character"),
         NativeCheck("ANY_TEXT", record="TextObject"),

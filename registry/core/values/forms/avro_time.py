@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-time",
     "time",
     "DateTime",
-    doc=__doc__,
     reader=named_records.read_clock_part,
     native=(NativeCheck("TIME", record="DateTime"),),
     examples=Examples(

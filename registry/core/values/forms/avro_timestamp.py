@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-timestamp",
     "timestamp",
     "Timestamp",
-    doc=__doc__,
     reader=named_records.read_instant,
     writer=timestamps.write_seconds_fraction,
     native=(NativeCheck("SECONDS_FRACTION", most=timestamps.LAST_SECOND, record="Timestamp"),),

@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-year",
     "year",
     "DateTime",
-    doc=__doc__,
     reader=named_records.read_year_part,
     native=(NativeCheck("INTEGERS", integers.FIRST_YEAR, integers.LAST_YEAR, record="DateTime"),),
     examples=Examples(

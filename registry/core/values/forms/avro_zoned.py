@@ -8,7 +8,6 @@ FORM = record_form(
     "avro-zoned",
     "datetime",
     "TimestampWithTimeZone",
-    doc=__doc__,
     reader=datetimes.read_sql_zone,
     writer=datetimes.write_sql_zone,
     examples=Examples(

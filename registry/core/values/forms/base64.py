@@ -9,7 +9,6 @@ FORM = ValueForm(
     "bytes",
     TEXT,
     schema=text_like(byte_strings.BASE64.pattern),
-    doc=__doc__,
     reader=byte_strings.read_base64,
     native=(NativeCheck("BASE64"),),
     examples=Examples(

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "bytes",
     TEXT,
     schema=text_like(byte_strings.BASE64_URL.pattern),
-    doc=__doc__,
     reader=byte_strings.read_base64_url,
     writer=byte_strings.write_base64_url,
     native=(NativeCheck("BASE64_URL"),),

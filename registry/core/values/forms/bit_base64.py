@@ -9,7 +9,6 @@ FORM = ValueForm(
     "bit",
     TEXT,
     schema=text_like(bit_strings.BASE64),
-    doc=__doc__,
     reader=bit_strings.read_bit_base64,
     writer=bit_strings.write_bit_base64,
     native=(NativeCheck("BIT_BASE64"),),

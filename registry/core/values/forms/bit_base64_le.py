@@ -12,7 +12,6 @@ FORM = ValueForm(
     "bit",
     TEXT,
     schema=text_like(byte_strings.BASE64.pattern),
-    doc=__doc__,
     reader=bit_strings.read_bit_base64_le,
     writer=bit_strings.write_bit_base64_le,
     native=(NativeCheck("BIT_BASE64_LE", 0),),

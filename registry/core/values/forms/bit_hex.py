@@ -9,7 +9,6 @@ FORM = ValueForm(
     "bit",
     TEXT,
     schema=text_like(bit_strings.HEX),
-    doc=__doc__,
     reader=bit_strings.read_bit_hex,
     writer=bit_strings.write_bit_hex,
     native=(NativeCheck("BIT_HEX"),),

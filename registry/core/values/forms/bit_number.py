@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=at_least(0),
-    doc=__doc__,
     reader=bit_strings.read_bit_number,
     writer=integers.write_number,
     native=(NativeCheck("INTEGERS", 0),),

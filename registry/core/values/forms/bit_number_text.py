@@ -9,7 +9,6 @@ FORM = ValueForm(
     "bit",
     TEXT,
     schema=text_like("0|[1-9][0-9]{0,19}"),
-    doc=__doc__,
     reader=bit_strings.read_bit_number_text,
     native=(NativeCheck("INTEGERS", 0),),
     examples=Examples(

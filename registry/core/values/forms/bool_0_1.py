@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema={"enum": [0, 1, None]},
-    doc=__doc__,
     reader=text_values.read_boolean_digit,
     writer=text_values.write_boolean_digit,
     native=(NativeCheck("BOOLEAN_DIGITS", 0, 1),),

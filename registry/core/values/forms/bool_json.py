@@ -10,7 +10,6 @@ FORM = ValueForm(
     BOOLEAN,
     decoder="bool",
     schema=any_of("boolean"),
-    doc=__doc__,
     reader=text_values.read_text,
     writer=text_values.write_boolean,
     native=(NativeCheck("BOOLEANS"),),

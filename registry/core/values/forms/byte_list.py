@@ -9,7 +9,6 @@ FORM = ValueForm(
     "bytes",
     TEXT,
     schema=text_like(byte_strings.BYTE_LIST.pattern),
-    doc=__doc__,
     reader=byte_strings.read_byte_list,
     writer=byte_strings.write_byte_list,
     examples=Examples(good=(('"[106, -1]"', "av8="),), bad=('"["', '"]"', '"[ ]"')),

@@ -11,7 +11,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=at_least(FIRST_DAY),
-    doc=__doc__,
     reader=dates.read_days,
     writer=dates.write_days,
     native=(NativeCheck("DAYS", FIRST_DAY, LAST_DAY),),

@@ -12,7 +12,6 @@ FORM = ValueForm(
     "decimal",
     TEXT,
     schema=text_like(byte_strings.BASE64.pattern),
-    doc=__doc__,
     reader=decimals.read_unscaled,
     writer=decimals.write_unscaled,
     native=(NativeCheck("DECIMAL_BASE64"),),

@@ -14,7 +14,6 @@ FORM = ValueForm(
     EITHER,
     decoder="raw",
     schema=text_or("number", byte_strings.BASE64.pattern),
-    doc=__doc__,
     reader=decimals.read_unscaled,
     writer=decimals.write_unscaled_or_number,
     native=(NativeCheck("DECIMAL_BASE64"),),

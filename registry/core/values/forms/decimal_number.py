@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="raw",
     schema=any_of("number"),
-    doc=__doc__,
     reader=decimals.read_decimal,
     writer=integers.write_number,
     native=(NativeCheck("DECIMALS"),),

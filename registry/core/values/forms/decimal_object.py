@@ -10,7 +10,6 @@ FORM = ValueForm(
     OBJECT,
     decoder="raw",
     schema={"type": ["object", "null"]},
-    doc=__doc__,
     reader=structures.read_scaled,
     writer=structures.write_scaled,
     native=(NativeCheck("DECIMAL_OBJECT"),),

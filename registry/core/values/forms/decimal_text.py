@@ -9,7 +9,6 @@ FORM = ValueForm(
     "decimal",
     TEXT,
     schema=text_like(JSON_NUMBER),
-    doc=__doc__,
     reader=decimals.read_decimal,
     native=(NativeCheck("DECIMALS"),),
     examples=Examples(good=(('"12.10"', "12.10"),), bad=('"-"', '"+1"', '".5"')),

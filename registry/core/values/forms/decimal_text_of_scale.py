@@ -9,7 +9,6 @@ FORM = ValueForm(
     "decimal",
     TEXT,
     schema=text_like(JSON_NUMBER),
-    doc=__doc__,
     reader=decimals.read_decimal_of_scale,
     native=(NativeCheck("DECIMALS"),),
     examples=Examples(

@@ -13,7 +13,6 @@ FORM = ValueForm(
     EITHER,
     decoder="text-or-int",
     schema=text_or("integer", listed_members.INDEX.pattern, minimum=0),
-    doc=__doc__,
     reader=listed_members.read_index,
     writer=listed_members.write_index,
     native=(NativeCheck("ENUM_INDEX"),),

@@ -13,7 +13,6 @@ FORM = ValueForm(
     "text",
     TEXT,
     schema=any_of("string"),
-    doc=__doc__,
     reader=listed_members.read_member,
     examples=Examples(
         good=(

@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="raw",
     schema=at_least(10**12, "number"),
-    doc=__doc__,
     reader=timestamps.read_millis_fraction,
     writer=timestamps.write_millis,
     examples=Examples(

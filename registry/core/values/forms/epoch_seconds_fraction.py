@@ -9,7 +9,6 @@ FORM = ValueForm(
     "timestamp",
     TEXT,
     schema=text_like("[0-9]{1,12}" + PART),
-    doc=__doc__,
     reader=timestamps.read_seconds_fraction,
     writer=timestamps.write_seconds_fraction,
     native=(NativeCheck("SECONDS_FRACTION", most=timestamps.LAST_SECOND),),

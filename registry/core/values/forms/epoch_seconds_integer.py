@@ -10,7 +10,6 @@ FORM = ValueForm(
     EITHER,
     decoder="text-or-int",
     schema=text_or("integer", "[0-9]{1,12}", minimum=0),
-    doc=__doc__,
     reader=timestamps.read_seconds,
     writer=timestamps.write_seconds,
     native=(NativeCheck("SECONDS", most=timestamps.LAST_SECOND),),

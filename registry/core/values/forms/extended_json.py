@@ -15,7 +15,6 @@ FORM = ValueForm(
     EITHER | BOOLEAN | STRUCTURE,
     decoder="raw",
     schema={},
-    doc=__doc__,
     reader=bson_values.read_extended_json,
     writer=bson_values.write_extended_json,
     native=(NativeCheck("EXTENDED_JSON", numbers=True),),

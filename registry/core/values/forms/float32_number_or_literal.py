@@ -10,7 +10,6 @@ FORM = ValueForm(
     EITHER,
     decoder="raw",
     schema=text_or("number", "-?Infinity|NaN"),
-    doc=__doc__,
     reader=floats.read_float32_or_literal,
     writer=floats.write_float_or_literal,
     native=(NativeCheck("FLOATS"),),

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "float",
     TEXT,
     schema=text_like(JSON_NUMBER),
-    doc=__doc__,
     reader=floats.read_float32,
     native=(NativeCheck("FLOATS"),),
     examples=Examples(good=(('"0.5"', "0.5"),), bad=('"3.4028236e38"', '"1e39"', '"-1e39"')),

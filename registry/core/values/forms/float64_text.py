@@ -9,7 +9,6 @@ FORM = ValueForm(
     "float",
     TEXT,
     schema=text_like(JSON_NUMBER),
-    doc=__doc__,
     reader=floats.read_float64,
     native=(NativeCheck("FLOATS"),),
     examples=Examples(good=(('"1.0E7"', "10000000"),), bad=('"NaN"', '"Infinity"', '"-Infinity"')),

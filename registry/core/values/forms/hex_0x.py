@@ -9,7 +9,6 @@ FORM = ValueForm(
     "bytes",
     TEXT,
     schema=text_like(byte_strings.HEX_0X.pattern),
-    doc=__doc__,
     reader=byte_strings.read_hex_0x,
     writer=byte_strings.write_hex_0x,
     native=(NativeCheck("HEX_0X"),),

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "bytes",
     TEXT,
     schema=text_like(byte_strings.HEX_LOWER.pattern),
-    doc=__doc__,
     reader=byte_strings.read_hex_lower,
     writer=byte_strings.write_hex_lower,
     native=(NativeCheck("HEX_LOWER"),),

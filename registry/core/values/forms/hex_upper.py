@@ -9,7 +9,6 @@ FORM = ValueForm(
     "bytes",
     TEXT,
     schema=text_like(byte_strings.HEX.pattern),
-    doc=__doc__,
     reader=byte_strings.read_hex,
     writer=byte_strings.write_hex,
     native=(NativeCheck("HEX"),),

@@ -10,7 +10,6 @@ FORM = ValueForm(
     EITHER,
     decoder="text-or-int",
     schema=text_or("integer", INTEGER),
-    doc=__doc__,
     reader=integers.read_integer,
     writer=integers.write_number,
     native=(NativeCheck("INTEGERS"),),

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "integer",
     TEXT,
     schema=text_like(INTEGER),
-    doc=__doc__,
     reader=integers.read_integer,
     native=(NativeCheck("INTEGERS"),),
     examples=Examples(good=(('"42"', "42"),), bad=('"-"', '"007"', '"+7"')),

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "interval",
     TEXT,
     schema=text_like(intervals.LITERAL),
-    doc=__doc__,
     reader=intervals.read_interval,
     writer=intervals.write_interval,
     examples=Examples(good=(("\"INTERVAL '3' DAY\"", "P3D"),), bad=('"3"', '"INTERVAL 3 DAY"', "\"interval '3' day\"")),

@@ -13,7 +13,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=any_of("integer"),
-    doc=__doc__,
     reader=integers.read_integer,
     writer=integers.write_number,
     native=(NativeCheck("INTEGERS"),),

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "interval",
     TEXT,
     schema=text_like(intervals.SIGNED),
-    doc=__doc__,
     reader=intervals.read_signed_interval,
     writer=intervals.write_signed_interval,
     examples=Examples(good=(('"+04-02"', "P4Y2M"),), bad=('"+"', '"+04"', '"+04-"')),

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "date",
     TEXT,
     schema=text_like(DATE + "Z"),
-    doc=__doc__,
     reader=dates.read_date_z,
     writer=dates.write_z,
     native=(NativeCheck("DATE_Z"),),

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "datetime",
     TEXT,
     schema=text_like(f"{DATE}T{CLOCK_MINUTES}|{datetimes.NO_TIME}"),
-    doc=__doc__,
     reader=datetimes.read_iso_minutes,
     native=(NativeCheck("ISO_MINUTES"),),
     examples=Examples(

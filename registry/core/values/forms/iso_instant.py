@@ -9,7 +9,6 @@ FORM = ValueForm(
     "timestamp",
     TEXT,
     schema=text_like(f"{DATE}T{CLOCK}Z"),
-    doc=__doc__,
     reader=datetimes.read_iso_instant,
     native=(NativeCheck("ISO_INSTANT"),),
     examples=Examples(

@@ -12,7 +12,6 @@ FORM = ValueForm(
     "timestamp",
     TEXT,
     schema=text_like(f"{DATE}T{CLOCK}(?:Z|{OFFSET})"),
-    doc=__doc__,
     reader=datetimes.read_iso_offset,
     native=(NativeCheck("ISO_OFFSET"),),
     examples=Examples(

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "interval",
     TEXT,
     schema=text_like(intervals.ISO_LETTERS),
-    doc=__doc__,
     reader=intervals.read_iso_interval,
     examples=Examples(
         good=(

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "time",
     TEXT,
     schema=text_like(SIGN + CLOCK_MINUTES),
-    doc=__doc__,
     reader=day_times.read_time_minutes,
     native=(NativeCheck("TIME_MINUTES"),),
     examples=Examples(good=(('"12:30"', "12:30:00"),), bad=('"00"', '"0:01"', '"00:1"')),

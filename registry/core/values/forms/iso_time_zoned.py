@@ -9,7 +9,6 @@ FORM = ValueForm(
     "time",
     TEXT,
     schema=text_like(CLOCK + "Z"),
-    doc=__doc__,
     reader=day_times.read_time_zoned,
     native=(NativeCheck("TIME_ZONED"),),
     examples=Examples(

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "datetime",
     TEXT,
     schema=text_like(f"{DATE}T{CLOCK}Z"),
-    doc=__doc__,
     reader=datetimes.read_iso_wallclock_z,
     writer=dates.write_z,
     native=(NativeCheck("ISO_INSTANT"),),

@@ -10,7 +10,6 @@ FORM = ValueForm(
     EITHER,
     decoder="raw",
     schema=text_or("number", JSON_NUMBER),
-    doc=__doc__,
     reader=decimals.read_decimal,
     writer=integers.write_number,
     native=(NativeCheck("DECIMALS"),),

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "json",
     TEXT,
     schema=any_of("string"),
-    doc=__doc__,
     reader=text_values.read_text,
     native=(NativeCheck("ANY_TEXT"),),
     examples=Examples(good=(('"{\\"a\\": 1}"', '{"a": 1}'),), edges=("{}", "null", '{"a": [1.0, null, ""]}')),

@@ -10,7 +10,6 @@ FORM = ValueForm(
     STRUCTURE,
     decoder="raw",
     schema={"type": ["array", "object", "null"]},
-    doc=__doc__,
     reader=structures.read_structure,
     writer=structures.write_structure,
     native=(NativeCheck("ANY_VALUE"),),

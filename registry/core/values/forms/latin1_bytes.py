@@ -9,7 +9,6 @@ FORM = ValueForm(
     "bytes",
     TEXT,
     schema=any_of("string"),
-    doc=__doc__,
     reader=byte_strings.read_latin1,
     writer=byte_strings.write_latin1,
     native=(NativeCheck("LATIN1"),),

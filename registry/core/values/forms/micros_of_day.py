@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=at_least(-day_times.MOST_MICROS),
-    doc=__doc__,
     reader=day_times.read_micros,
     writer=day_times.write_micros,
     native=(NativeCheck("MICROS_OF_DAY", -day_times.MOST_MICROS, day_times.MOST_MICROS),),

@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=at_least(timestamps.FIRST_MICRO),
-    doc=__doc__,
     reader=timestamps.read_micros_wallclock,
     writer=timestamps.write_micros,
     native=(NativeCheck("MICROS", timestamps.FIRST_MICRO, timestamps.LAST_MICRO),),

@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=at_least(-day_times.MOST_MILLIS),
-    doc=__doc__,
     reader=day_times.read_millis,
     writer=day_times.write_millis,
     native=(NativeCheck("MILLIS_OF_DAY", -day_times.MOST_MILLIS, day_times.MOST_MILLIS),),

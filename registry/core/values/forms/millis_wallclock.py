@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=at_least(timestamps.FIRST_MILLI),
-    doc=__doc__,
     reader=timestamps.read_millis_wallclock,
     writer=timestamps.write_millis,
     native=(NativeCheck("MILLIS", timestamps.FIRST_MILLI, timestamps.LAST_MILLI),),

@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=at_least(-day_times.MOST_NANOS),
-    doc=__doc__,
     reader=day_times.read_nanos,
     writer=day_times.write_nanos,
     native=(NativeCheck("NANOS_OF_DAY", -day_times.MOST_NANOS, day_times.MOST_NANOS),),

@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=at_least(timestamps.FIRST_NANO),
-    doc=__doc__,
     reader=timestamps.read_nanos_wallclock,
     writer=timestamps.write_nanos,
     native=(NativeCheck("NANOS"),),

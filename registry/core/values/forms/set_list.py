@@ -9,7 +9,6 @@ FORM = ValueForm(
     frozenset({"array"}),
     decoder="raw",
     schema={"type": ["array", "null"]},
-    doc=__doc__,
     reader=listed_members.read_list,
     writer=listed_members.write_list,
     examples=Examples(

@@ -13,7 +13,6 @@ FORM = ValueForm(
     EITHER,
     decoder="text-or-int",
     schema=text_or("integer", listed_members.MASK.pattern, minimum=0),
-    doc=__doc__,
     reader=listed_members.read_mask,
     writer=listed_members.write_mask,
     native=(NativeCheck("SET_MASK"),),

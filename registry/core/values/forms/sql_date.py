@@ -9,7 +9,6 @@ FORM = ValueForm(
     "date",
     TEXT,
     schema=text_like(DATE),
-    doc=__doc__,
     reader=dates.read_date,
     native=(NativeCheck("DATE"),),
     examples=Examples(

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "datetime",
     TEXT,
     schema=text_like(f"{DATE} {CLOCK}"),
-    doc=__doc__,
     reader=datetimes.read_sql,
     writer=datetimes.write_sql,
     native=(NativeCheck("SQL_DATETIME"),),

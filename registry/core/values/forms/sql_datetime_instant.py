@@ -12,7 +12,6 @@ FORM = ValueForm(
     "timestamp",
     TEXT,
     schema=text_like(f"{DATE} {CLOCK}"),
-    doc=__doc__,
     reader=datetimes.read_sql_instant,
     writer=datetimes.write_sql_instant,
     native=(NativeCheck("SQL_DATETIME"),),

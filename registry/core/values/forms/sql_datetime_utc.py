@@ -9,7 +9,6 @@ FORM = ValueForm(
     "timestamp",
     TEXT,
     schema=text_like(f"{DATE} {CLOCK}"),
-    doc=__doc__,
     reader=datetimes.read_sql_utc,
     writer=datetimes.write_sql_utc,
     native=(NativeCheck("SQL_DATETIME"),),

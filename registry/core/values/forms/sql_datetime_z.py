@@ -9,7 +9,6 @@ FORM = ValueForm(
     "timestamp",
     TEXT,
     schema=text_like(f"{DATE} {CLOCK}Z"),
-    doc=__doc__,
     reader=datetimes.read_sql_z,
     writer=datetimes.write_sql,
     native=(NativeCheck("SQL_DATETIME_Z"),),

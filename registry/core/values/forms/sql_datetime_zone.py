@@ -9,7 +9,6 @@ FORM = ValueForm(
     "datetime",
     TEXT,
     schema=text_like(f"{DATE} {CLOCK}(?: (?:{datetimes.ZONE}))?"),
-    doc=__doc__,
     reader=datetimes.read_sql_zone,
     writer=datetimes.write_sql_zone,
     native=(NativeCheck("SQL_DATETIME"),),

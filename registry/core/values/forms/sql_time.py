@@ -9,7 +9,6 @@ FORM = ValueForm(
     "time",
     TEXT,
     schema=text_like(SIGN + CLOCK),
-    doc=__doc__,
     reader=day_times.read_time,
     native=(NativeCheck("TIME"),),
     examples=Examples(

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "text",
     TEXT,
     schema=any_of("string"),
-    doc=__doc__,
     reader=text_values.read_text,
     native=(NativeCheck("ANY_TEXT"),),
     examples=Examples(

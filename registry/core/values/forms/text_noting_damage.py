@@ -9,7 +9,6 @@ FORM = ValueForm(
     "text",
     TEXT,
     schema=any_of("string"),
-    doc=__doc__,
     reader=text_values.read_noting_damage,
     native=(NativeCheck("TEXT_NOTING_DAMAGE"),),
     examples=Examples(good=(('"red apple"', "red apple"), ('"M\\ufffdnchen"', "M\ufffdnchen"))),

@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=at_least(-(2**63)),
-    doc=__doc__,
     reader=integers.read_wrapped,
     writer=integers.write_wrapped,
     native=(NativeCheck("INTEGERS", 0),),

@@ -14,7 +14,6 @@ FORM = ValueForm(
     EITHER,
     decoder="text-or-int",
     schema=text_or("integer", "0|[1-9][0-9]{0,19}"),
-    doc=__doc__,
     reader=integers.read_unsigned,
     writer=integers.write_wrapped,
     native=(NativeCheck("INTEGERS", 0),),

@@ -9,7 +9,6 @@ FORM = ValueForm(
     "opaque",
     TEXT,
     schema=any_of("string"),
-    doc=__doc__,
     reader=text_values.read_undocumented,
     examples=Examples(good=(('"POINT (1 2)"', "POINT (1 2)"),)),
 )

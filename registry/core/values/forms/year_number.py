@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=at_least(0),
-    doc=__doc__,
     reader=integers.read_year,
     writer=integers.write_year_number,
     examples=Examples(good=(("2024", "2024"),), bad=("1", "1900", "2156"), edges=("1901", "2155", "2024")),

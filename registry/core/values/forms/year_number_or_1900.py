@@ -10,7 +10,6 @@ FORM = ValueForm(
     NUMBER,
     decoder="int",
     schema=at_least(0),
-    doc=__doc__,
     reader=integers.read_year_or_1900,
     writer=integers.write_year_number,
     native=(NativeCheck("INTEGERS", integers.FIRST_YEAR, integers.LAST_YEAR),),

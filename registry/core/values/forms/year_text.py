@@ -9,7 +9,6 @@ FORM = ValueForm(
     "year",
     TEXT,
     schema=text_like(integers.YEAR.pattern),
-    doc=__doc__,
     reader=integers.read_year,
     examples=Examples(good=(('"2024"', "2024"),), bad=('"00"', '"000"', '"1900"')),
 )

@@ -1,16 +1,14 @@
 """Recognition sections: discriminators of one message, and evidence over many."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from cdc_contracts.registry.authoring.compat.compatibility_rule import NOTE, CompatibilityRule
 from cdc_contracts.registry.authoring.compat.meaning.contract_section import (
-    ContractFact,
     ContractSection,
-    Key,
     always,
     describe_names,
     describe_whole,
+    each_entry,
 )
 from cdc_contracts.registry.core.contract.phrases import describe_evidence, describe_test
 
@@ -23,20 +21,8 @@ RECOGNITION: Final = CompatibilityRule(
 )  # fmt: skip
 
 
-def list_discriminator_facts(section: list[Mapping[str, Any]]) -> Iterator[tuple[Key, ContractFact]]:
-    """Yield each test on a message."""
-    for test in section:
-        yield (describe_test(test),), ContractFact(test, describe_test(test))
-
-
-def list_evidence_facts(section: list[Mapping[str, Any]]) -> Iterator[tuple[Key, ContractFact]]:
-    """Yield each evidence over many messages."""
-    for entry in section:
-        yield (describe_evidence(entry),), ContractFact(entry, describe_evidence(entry))
-
-
 DISCRIMINATORS = ContractSection(
-    name="discriminators", listed_at=16, list_facts=list_discriminator_facts, rule_of=always(RECOGNITION)
+    name="discriminators", listed_at=16, list_facts=each_entry(describe_test), rule_of=always(RECOGNITION)
 )
 
 CLAIM = ContractSection(name="claim", listed_at=17, list_facts=describe_whole, rule_of=always(RECOGNITION))
@@ -48,5 +34,5 @@ NOT_SEPARABLE_FROM = ContractSection(
 CONTROL_OF = ContractSection(name="control_of", listed_at=18, list_facts=describe_names, rule_of=always(RECOGNITION))
 
 VERSION_EVIDENCE = ContractSection(
-    name="version_evidence", listed_at=19, list_facts=list_evidence_facts, rule_of=always(RECOGNITION)
+    name="version_evidence", listed_at=19, list_facts=each_entry(describe_evidence), rule_of=always(RECOGNITION)
 )
