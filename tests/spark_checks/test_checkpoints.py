@@ -101,7 +101,7 @@ def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
         {"time_zone": "+08:00"}, tables, Severities({"unknown-field": "error"}), 5_000, strict_json=True,
         table="shop.orders", selection=Selection(("shop.*",), ("*.x",)), show_values=True, wrapping="base64",
             profiled=True, schemas=SCHEMAS,
-            names={"op_member": "op"},
+            sampled=frozenset({"time.precision.mode"}), names={"op_member": "op"},
     )  # fmt: skip
     assert all(getattr(reading_options, name) != getattr(ReadingOptions(), name) for name in vars(reading_options)), (
         "a term without a value here"
@@ -115,6 +115,7 @@ def test_what_is_pinned_judges_as_it_did_whatever_the_catalogue_says_now():
     assert (again.fingerprint, again.reading_options.show_values) == (validation.fingerprint, True)
     assert again.reading_options.families == reading_options.families
     assert again.reading_options.names == reading_options.names
+    assert again.reading_options.sampled == reading_options.sampled
     assert digest_pin(write_pin(again)) == digest_pin(text)
     document = json.loads(text)
     path = next(path for path in document["documents"] if path.startswith("oms-community/default"))

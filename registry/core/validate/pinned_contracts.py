@@ -76,6 +76,7 @@ def _write_terms(reading_options: ReadingOptions) -> dict[str, Any]:
         "wrapping": reading_options.wrapping,
         **({"profiled": True} if reading_options.profiled else {}),
         **({"families": dict(reading_options.families.patterns)} if reading_options.families.patterns else {}),
+        **({"sampled": sorted(reading_options.sampled)} if reading_options.sampled else {}),
         **({"names": dict(reading_options.names)} if reading_options.names else {}),
         **({"schemas": reading_options.schemas.named} if reading_options.schemas is not None else {}),
     }
@@ -95,6 +96,7 @@ def _read_terms(document: Mapping[str, Any], schemas: WriterSchemas | None) -> R
         ),
         "severities": Severities(document["severities"]),
         "selection": Selection(**selection),
+        "sampled": frozenset(document.get("sampled", ())),
     }
     terms = {name: value for name, value in document.items() if name != "families"}
     return ReadingOptions(**{**terms, **read, "schemas": schemas})
