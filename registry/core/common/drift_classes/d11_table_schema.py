@@ -2,10 +2,20 @@ from dataclasses import replace
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.drift_class import DriftCause, DriftClass, EventStream
+from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.findings import WARNING
 
 _COLUMN: Final = "added_by_an_upgrade"
 _TYPE: Final = "varchar(20)"
+
+
+def refuse(stream: EventStream) -> None:
+    """Raise UsageError if rows may have any columns, and no table contracts say which those of a table have."""
+    if stream.version.meaning.columns.optional and not stream.lists_tables:
+        raise UsageError(
+            f"rows of {stream.version} may have other columns than those before",
+            where="--drift table-schema", hint="List tables with --tables.",
+        )  # fmt: skip
 
 
 def drifts(stream: EventStream, event: Any, wanted: bool) -> Any:  # noqa: FBT001
@@ -26,6 +36,7 @@ CLASS = DriftClass(
     "tables.",
     good="every message of a table has the same columns", bad="a column appears mid-stream",
     drifts=drifts,
+    refuse=refuse,
     causes=(
         DriftCause(
             "new-column",
