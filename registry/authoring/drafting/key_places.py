@@ -173,7 +173,7 @@ def _listing(
         if value is ABSENT or value is None:
             continue
         names = read(value)
-        columns = {name for parts in places.images for row in places.rows(message.at(parts)) for name in row}
+        columns = {name for row in _rows(message, places) for name in row}
         if names is None or (columns and names):
             found.append((message, names is not None and {*names} <= columns))
     return found

@@ -12,7 +12,7 @@ from cdc_contracts.registry.authoring.drafting.message_members import Members, S
 from cdc_contracts.registry.authoring.drafting.row_places import RowPlaces
 from cdc_contracts.registry.core.common.json_messages import kind_of
 from cdc_contracts.registry.core.common.pointers import ABSENT
-from cdc_contracts.registry.core.contract.value_mappings import drop_parameters
+from cdc_contracts.registry.core.contract.value_mappings import UNTYPED, drop_parameters
 from cdc_contracts.registry.core.message.schema_block_types import read_block_types
 from cdc_contracts.registry.core.message.sent_types import read_types, read_types_within
 from cdc_contracts.registry.core.values import FORMS, Context, Flag
@@ -41,9 +41,8 @@ _BY_KIND: Final = (
     ({"number", "string"}, "json-number-or-text"), ({"object", "array"}, "json-value"),
 )  # fmt: skip
 _SIGNS: Final = re.compile(r"\b(UNSIGNED|SIGNED|ZEROFILL)\b")
-_PLAIN_FORMS: Final = MappingProxyType({"number": "json-number", "text": "text", "boolean": "bool-json"})
 EXTENDED: Final = MappingProxyType({
-    **_PLAIN_FORMS, "number": "extended-json", "array": "extended-json", "object": "extended-json",
+    **UNTYPED, "number": "extended-json", "array": "extended-json", "object": "extended-json",
 })  # fmt: skip
 """The form of values without a type by their JSON kind, where objects stand for values of other types."""
 AS_SENT: Final = "as-sent"
@@ -126,7 +125,7 @@ def find_untyped(members: Members, places: RowPlaces) -> UntypedForms:
                 first = message.place
     if first and not broken:
         return UntypedForms(EXTENDED, f"an object is Extended JSON, first in {first}")
-    by_kind = {**_PLAIN_FORMS, **dict.fromkeys(sorted(places.structures), "json-value")}
+    by_kind = {**UNTYPED, **dict.fromkeys(sorted(places.structures), "json-value")}
     question = f"an object is Extended JSON in {first}, and broken in {broken}: is each kept as JSON?" if first else ""
     return UntypedForms(by_kind, question=question)
 

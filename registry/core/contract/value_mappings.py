@@ -44,7 +44,7 @@ AS_SENT: Final = "as-sent"
 """The form of values that an option decides which no parameter states."""
 DEFAULT: Final = "default"
 """What an option may say that NULL of a column with a default is sent as."""
-_UNTYPED: Final[Mapping[str, str]] = {"number": "json-number", "text": "text", "boolean": "bool-json"}
+UNTYPED: Final[Mapping[str, str]] = {"number": "json-number", "text": "text", "boolean": "bool-json"}
 """The form of a value without a type, by its JSON kind, where a mapping does not say."""
 
 
@@ -265,7 +265,7 @@ class ValueMapping:
 
     def form_of_kind(self, kind: str) -> str | None:
         """Return the form of a value without a type, by its JSON kind; None for a structure that no form reads."""
-        return self.document.untyped.get(kind, _UNTYPED.get(kind))  # type: ignore[call-overload, no-any-return]
+        return self.document.untyped.get(kind, UNTYPED.get(kind))  # type: ignore[call-overload, no-any-return]
 
     def keeps_invalid(self, form: str) -> bool:
         """Return whether text of the form's shape that names no date or time is kept."""

@@ -260,7 +260,7 @@ def _last_against(values: tuple[str, ...], seen: Iterable[_Seen]) -> int:
 
 def open_columns(columns: TypedColumns) -> tuple[OpenColumn, ...]:
     """Return the columns of a row whose values an option decides that no parameter states, or that may refute one."""
-    return (*_of_open_forms(columns), *_of_stated_units(columns), *_of_defaults(columns))
+    return (*_of_open_forms(columns, columns.mapping), *_of_stated_units(columns), *_of_defaults(columns))
 
 
 def allowed_by(column: OpenColumn, value: Any) -> Allowed | None:
@@ -298,26 +298,25 @@ def takes_any_count(form: ValueForm) -> bool:
     return form.kind == _TIME and _NUMBER in form.wire
 
 
-def _of_open_forms(columns: TypedColumns) -> Iterator[OpenColumn]:
-    if columns.mapping.open_types:
+def _of_open_forms(columns: TypedColumns, mapping: ValueMapping) -> Iterator[OpenColumn]:
+    """Yield the columns whose form an option decides that a mapping has no statement of."""
+    if mapping.open_types:
         for name, source_type in (columns.types or {}).items():
-            for option, names in columns.mapping.options_of(source_type).items():
-                forms = tuple(_forms_of(columns.mapping, columns.types_of(name), names))
+            for option, names in mapping.options_of(source_type).items():
+                forms = tuple(_forms_of(mapping, columns.types_of(name), names))
                 yield OpenColumn(name, option, forms, near=_near_epoch(forms))
 
 
 def _of_stated_units(columns: TypedColumns) -> Iterator[OpenColumn]:
     """Yield the columns with counts of a unit of time that a parameter states: a larger one would be read as well."""
-    mapping, unstated = columns.mapping, columns.mapping.unstated
-    if unstated is None:
+    mapping = columns.mapping
+    if mapping.unstated is None:
         return
-    for name, source_type in (columns.types or {}).items():
-        for option, names in unstated.options_of(source_type).items():
-            forms = tuple(_forms_of(mapping, columns.types_of(name), names))
-            near = _near_epoch(forms)
-            if near and option in mapping.stated and option not in mapping.options_of(source_type):
-                stated, sampled = split_values(mapping.stated[option]), option in columns.sampled
-                yield OpenColumn(name, option, forms, stated=stated, near=near, sampled=sampled)
+    still_open = {(one.name, one.option) for one in _of_open_forms(columns, mapping)}
+    for one in _of_open_forms(columns, mapping.unstated):
+        if one.near and one.option in mapping.stated and (one.name, one.option) not in still_open:
+            stated, sampled = split_values(mapping.stated[one.option]), one.option in columns.sampled
+            yield one._replace(stated=stated, sampled=sampled)
 
 
 def _of_defaults(columns: TypedColumns) -> Iterator[OpenColumn]:

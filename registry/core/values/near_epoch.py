@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import Final
 
-from cdc_contracts.registry.core.common.exact_number import Number
 from cdc_contracts.registry.core.values.form_schemas import NUMBER
 from cdc_contracts.registry.core.values.form_values import Context, Value
 from cdc_contracts.registry.core.values.forms.integer_number import FORM as INTEGER
@@ -27,7 +26,7 @@ def near_epoch(form: ValueForm) -> ValueForm | None:
     if form.kind not in ("timestamp", "datetime") or form.wire != NUMBER or form.decoder != "int":
         return None
     zone = "Z" if form.kind == "timestamp" else ""
-    least, end = (int(_token_of(form.writer(text + zone, Context()))) for text in (_FIRST, _END))
+    least, end = (int(str(form.writer(text + zone, Context()))) for text in (_FIRST, _END))
     return ValueForm(
         f"{form.name}-near-1970", INTEGER.kind, NUMBER, INTEGER.schema, partial(_read, least, end - 1),
         INTEGER.examples, decoder="int", native=(NativeCheck("COUNTS", least, end - 1, writes=False),),
@@ -36,7 +35,3 @@ def near_epoch(form: ValueForm) -> ValueForm | None:
 
 def _read(least: int, most: int, token: str, _context: Context) -> Value:
     return Value(str(read_count(token, least, most)))
-
-
-def _token_of(value: object) -> str:
-    return value.token if isinstance(value, Number) else str(value)
