@@ -318,3 +318,10 @@ def test_a_number_within_its_declared_type_or_beyond_it_is_that_to_both_parts(de
         assert list(found) == [single_values.read_value(use, value) for value in values], form.name
         read += 1
     assert read >= 5
+
+
+def test_a_value_that_is_left_open_stays_open_where_those_of_another_record_are_sure():
+    use = FormUse(FORMS["avro-text-or-bytes"], Context(invalid_literals=("odd",)), lenient=False)
+    column = column_of([(TEXT, text) for text in ("Character odd", "BinaryObject aGk=", "Character even")])
+    flags, left_open = check_values([(column, use)])[0]
+    assert (flags.tolist(), left_open.tolist()) == ([OPEN, OK, OK], [0])

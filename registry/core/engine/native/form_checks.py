@@ -122,7 +122,8 @@ def _check_named(
         if _takes_all(native, check) or not own.holds(TEXTS):
             continue
         ((found, _),) = _run([(own, check)])
-        flags = found if flags is None or found is None else np.maximum(flags, found)
+        if found is not None:
+            flags = found if flags is None else np.maximum(flags, found)
     nameless, is_open = places == NAMELESS, column.source.library.constants["OPEN"]
     if nameless.any():
         flags = np.zeros(len(column), np.uint8) if flags is None else flags
