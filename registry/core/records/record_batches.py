@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from cdc_contracts.registry.core.common.named_tuples import make_all
 from cdc_contracts.registry.core.records.batch_sizes import SIZE_OF_FEW, BatchSize
+from cdc_contracts.registry.core.records.code_orders import number_codes, order_by_code
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.records.output_schemas import HEADERS_TYPE, INSTANT
 from cdc_contracts.registry.core.stats.partition_tallies import Source
@@ -193,15 +194,16 @@ class Batch:
         if len(names) == len(numbers) == 1:
             return [Source(names[0], numbers[0])], np.zeros(len(self), np.int64)
         codes = topics.indices.to_numpy().astype(np.int64) * len(numbers) + partitions.indices.to_numpy()
-        pairs, places = np.unique(codes, return_inverse=True)
-        return [Source(names[pair // len(numbers)], numbers[pair % len(numbers)]) for pair in pairs.tolist()], places
+        firsts, places = number_codes(codes)
+        pairs = codes[firsts].tolist()
+        return [Source(names[pair // len(numbers)], numbers[pair % len(numbers)]) for pair in pairs], places
 
 
 def split_by_code(codes: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield the distinct codes in ascending order, each with the indices where it stands."""
     if not len(codes):
         return
-    order = np.argsort(codes, kind="stable")
+    order = order_by_code(codes)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     ends = np.append(starts[1:], len(order))
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):

@@ -18,6 +18,7 @@ from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBa
 from cdc_contracts.registry.core.engine.layouts.decoder_kinds import BOOL, Odd, open_odd
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import ParsedColumn
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
+from cdc_contracts.registry.core.records.code_orders import number_codes
 
 
 def member_flags(decoded_batch: DecodedBatch, plan: LayoutPlan) -> list[tuple[ValueFlag, Mask]]:
@@ -127,7 +128,7 @@ def _mark_broken(holds: Callable[..., bool | None], values: Sequence[ParsedColum
     combined = np.zeros(total, np.int64)
     for codes, found in known:
         combined = combined * len(found) + codes
-    _, firsts, codes = np.unique(combined, return_index=True, return_inverse=True)
+    firsts, codes = number_codes(combined)
     broken = [holds(*(found[places[first]] for places, found in known)) is False for first in firsts.tolist()]
     return np.array(broken, np.bool_)[codes]
 

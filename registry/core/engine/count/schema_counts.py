@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cdc_contracts.registry.core.engine.group.verdict_records import Numbers, VerdictRecords
+from cdc_contracts.registry.core.records.code_orders import order_by_code_and_offset
 from cdc_contracts.registry.core.records.record_batches import NO_ID, Batch, SchemaIds
 from cdc_contracts.registry.core.stats.schema_uses import KEY, VALUE, SchemaLine, SchemaUses, UsedRange
 
@@ -36,11 +37,7 @@ def _count(
         return
     ids = named.ids
     codes = (batch.source_of[numbers] * len(called) + tables[numbers]) * len(ids) + named.places[numbers]
-    offsets = batch.offsets[numbers]
-    if (np.diff(offsets) < 0).any():
-        order = np.lexsort((offsets, codes))
-    else:
-        order = np.argsort(codes, kind="stable") if (np.diff(codes) < 0).any() else np.arange(len(codes))
+    order = order_by_code_and_offset(codes, batch.offsets[numbers])
     numbers, codes = numbers[order], codes[order]
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     ends = np.append(starts[1:], len(codes)) - 1

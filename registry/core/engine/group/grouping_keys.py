@@ -14,6 +14,7 @@ from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBa
 from cdc_contracts.registry.core.engine.layouts.decoder_kinds import Odd, Unfit, outline_of
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import Coded, ParsedColumn
 from cdc_contracts.registry.core.engine.layouts.struct_layouts import LayoutPlan
+from cdc_contracts.registry.core.records.code_orders import number_codes
 
 _LARGE: Final = 2**40
 
@@ -67,7 +68,7 @@ def _combine(parts: Sequence[NDArray[Any]]) -> tuple[list[int], NDArray[np.int64
             _, combined = np.unique(combined, return_inverse=True)
     if (combined == combined[0]).all():
         return [0], np.zeros(len(combined), np.int64)
-    _, firsts, codes = np.unique(combined, return_index=True, return_inverse=True)
+    firsts, codes = number_codes(combined)
     return firsts.tolist(), codes
 
 
@@ -135,5 +136,5 @@ def _coded(codes: NDArray[Any], values: Sequence[Any]) -> Coded:
 def _part_of_numbers(numbers: NDArray[np.int32]) -> Coded:
     if (numbers == numbers[0]).all():
         return np.zeros(len(numbers), np.uint8), [int(numbers[0])]
-    values, codes = np.unique(numbers, return_inverse=True)
-    return codes, values.tolist()
+    firsts, codes = number_codes(numbers)
+    return codes, numbers[firsts].tolist()

@@ -17,6 +17,7 @@ from cdc_contracts.registry.core.engine.columns.value_flags import Mask, ValueFl
 from cdc_contracts.registry.core.engine.group.grouping_keys import find_grouping_keys
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.layouts.parsed_columns import Coded
+from cdc_contracts.registry.core.records.code_orders import number_codes, order_by_code
 
 _SMALL: Final = 2**14 - 1
 
@@ -61,10 +62,8 @@ def _alike(codes: NDArray[np.int64], masks: Sequence[Mask]) -> list[NDArray[np.i
     for mask in masks:
         keys = keys * 2 + mask
         if keys.max() > _SMALL:
-            _, keys = np.unique(keys, return_inverse=True)
+            _, keys = number_codes(keys)
     if not len(keys) or (keys == keys[0]).all():
         return [np.arange(len(keys))] if len(keys) else []
-    if keys.max() <= _SMALL:
-        keys = keys.astype(np.int16)  # sorted by radix
-    order = np.argsort(keys, kind="stable")
+    order = order_by_code(keys)
     return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from cdc_contracts.registry.core.engine.native.native_library import native_libr
 from cdc_contracts.registry.core.engine.native.record_texts import AvroRecordReader, NamedSchemas
 from cdc_contracts.registry.core.engine.native.value_index import IndexedValues, ValueIndex, guess_entries
 from cdc_contracts.registry.core.message.framed_values import FramedValues
+from cdc_contracts.registry.core.records.code_orders import number_codes
 from cdc_contracts.registry.core.records.message_values import MessageValues
 from cdc_contracts.registry.core.records.record_batches import NO_ID, SchemaIds
 from cdc_contracts.registry.core.writer_schemas.writer_schemas import (
@@ -148,8 +149,8 @@ def frames_of(values: pa.BinaryArray) -> Frames:
     found[places] = _number(held, starts[:-1][places] + 1)
     longer = places[(found[places] == 0) & (lengths[places] >= LONG)]
     found[longer], sizes[longer] = _number(held, starts[:-1][longer] + 5), LONG
-    distinct, at = np.unique(found, return_inverse=True)
-    ids: list[SchemaId] = distinct.tolist()
+    firsts, at = number_codes(found)
+    ids: list[SchemaId] = found[firsts].tolist()
     if ids[0] == -1:
         ids, at = ids[1:], at - 1
     for beginning, size in ((BY_GUID, WITH_GUID), (BY_GLOBAL_ID, LONG)):
@@ -167,7 +168,7 @@ def frames_of(values: pa.BinaryArray) -> Frames:
 
 def _number(held: NDArray[np.uint8], first: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of the four bytes at each place."""
-    total: NDArray[np.int64] = sum(
-        (held[first + byte].astype(np.int64) << (24 - 8 * byte) for byte in range(4)), np.zeros(len(first), np.int64)
-    )
-    return total
+    if not len(first):
+        return np.zeros(0, np.int64)
+    words: NDArray[Any] = np.ndarray(len(held) - 3, ">u4", held.data, strides=(1,))  # from each byte on
+    return words[first].astype(np.int64)

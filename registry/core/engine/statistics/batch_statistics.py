@@ -27,6 +27,7 @@ from cdc_contracts.registry.core.engine.statistics.written_columns import (
     note_writing,
     stretch_of,
 )
+from cdc_contracts.registry.core.records.code_orders import order_by_code
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import SequenceLine, Stretch
@@ -186,9 +187,7 @@ class _CountedPart:
             keys = keys * most + eras
         called = list(self._known_tables)
         keys = keys * len(called) + self._tables[order]
-        if len(self.facts) * len(self.batch.sources) * most * len(called) < 2**15:
-            keys = keys.astype(np.int16)  # sorted by radix
-        by_key = np.argsort(keys, kind="stable")
+        by_key = order_by_code(keys)
         order, keys = order[by_key], keys[by_key]
         starts = np.flatnonzero(np.append(True, np.diff(keys) != 0)) if len(keys) else np.zeros(0, np.int64)
         ends = np.append(starts[1:], len(keys))

@@ -33,6 +33,7 @@ from cdc_contracts.registry.core.engine.statistics.column_runs import (
     runs_of,
     stretch_of_rows,
 )
+from cdc_contracts.registry.core.records.code_orders import order_by_code_and_offset
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.column_ways import JoinedStretches, RowWays, WrittenTable
 from cdc_contracts.registry.core.stats.column_writing import TEXT, ColumnWriting, Writing
@@ -135,7 +136,7 @@ def _cells_of(groups: Sequence[WrittenGroup], rows: Rows, batch: Batch) -> Cells
     codes, of_kind = np.repeat(tables.codes, count), np.repeat(of_group, count)
     offsets, sources = batch.offsets[numbers], batch.source_of[numbers]
     keys = (of_kind * len(batch.sources) + sources) * len(tables.called) + codes
-    order = np.lexsort((offsets, keys))
+    order = order_by_code_and_offset(keys, offsets)
     begins = np.append(True, np.diff(keys[order]) != 0)
     firsts = order[begins]
     of_cell = [facts[kind] for kind in of_kind[firsts].tolist()]
