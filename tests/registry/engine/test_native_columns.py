@@ -27,6 +27,7 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     TEXT,
     TEXTS,
     TRUTH,
+    count_kinds,
 )
 from cdc_contracts.registry.core.engine.native.value_index import NAMED
 from cdc_contracts.registry.core.values import FORMS, Context
@@ -223,3 +224,15 @@ def test_values_that_stand_for_one_not_sent_are_marked_however_they_are_written(
     wanted += [nulls, False, '["away"]' in texts, False]
     column = column_of(cells, decoder_kinds.WIDE)
     assert column.mark(frozenset(texts), nulls=nulls).tolist() == wanted
+
+
+@pytest.mark.parametrize("before", [0, 1, 511, 512, 513, 1_500])
+def test_values_are_counted_by_kind_however_many_of_one_are_before_another(before):
+    others = [NULL, ARRAY, ABSENT, FALSEHOOD, TEXT, OBJECT, ESCAPED]
+    first, second = np.full((2, before + 700), NULL, np.uint64)
+    first[before : before + len(others)] = others
+    second[-1] = ARRAY
+    mixed, plain = count_kinds(LIBRARY, np.array([first, second]), before + 700)
+    assert mixed == [1, before + 694, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0]
+    assert plain == [0, before + 699, *[0] * 7, 1, *[0] * 6]
+    assert count_kinds(LIBRARY, np.array([first, second]), before)[0] == [0, before, *[0] * 14]

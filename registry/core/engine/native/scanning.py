@@ -70,6 +70,8 @@ class _CompiledPlan:
 class _Found:
     """The values of the messages that match a plan: cells by slot, by column and row, rows by image.
 
+    Cells are for as many as were asked for, of which only the first are those of what was taken.
+
     `row_names` are by column and row the names of records, if the messages have a value index. The cells of rows point
     into `row_bytes`.
     """
@@ -238,7 +240,7 @@ class Scanner:
             )  # fmt: skip
             if held >= 0:
                 return _Found(
-                    taken[:held], left[: total - held].copy(), cells[:, :held], row_cells, row_names,
+                    taken[:held], left[: total - held].copy(), cells, row_cells, row_names,
                     states[:, :held], rows[: len(columns)].tolist(), data if texts is None else texts,
                 )  # fmt: skip
             if held != _FULL:
@@ -250,11 +252,16 @@ class Scanner:
         batch = DecodedBatch(shape, compiled.layout, found.taken)
         source = ScannedBytes(self._library, array.buffers()[2])
         row_source = ScannedBytes(self._library, found.row_bytes)
-        for place, part in enumerate(compiled.plan.slots):
+        held = len(found.taken)
+        kinds = count_kinds(self._library, found.cells, held)
+        for part, cells, totals in zip(compiled.plan.slots, found.cells, kinds, strict=True):
             if isinstance(part, Leaf):
-                batch.members[part.pointer] = ScannedMember(source, found.cells[place], part.decoder)
+                column: ScannedColumn = ScannedMember(source, cells[:held], part.decoder)
+                batch.members[part.pointer] = column
             else:
-                batch.states[part.pointer] = ScannedColumn(source, found.cells[place], STATE)
+                column = ScannedColumn(source, cells[:held], STATE)
+                batch.states[part.pointer] = column
+            column.totals = totals
         for place, image in enumerate(compiled.plan.images):
             state, total = found.states[place], found.rows[place]
             count = np.maximum(state, 0).astype(np.int64)
