@@ -46,8 +46,8 @@ TESTS: Final = tuple(
         "test_native_limits", "test_native_utf8", "test_native_calendar", "test_native_columns", "test_native_library",
         "test_native_bytes", "test_native_numbers", "test_native_typed_columns", "test_placed_images",
         "test_native_row_digests", "test_structures_of_columns", "test_native_avro", "test_value_index",
-        "test_text_image_values", "test_extended_json_columns", "test_native_agreement", "test_byte_mutations",
-        "test_native_sanitized",
+        "test_framed_rows", "test_text_image_values", "test_extended_json_columns", "test_native_agreement",
+        "test_byte_mutations", "test_native_sanitized",
     )
 )  # fmt: skip
 _FIRST: Final = {
@@ -100,6 +100,8 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("lead <= 0xF4", "lead <= 0xF7"),
         ("end - p <= more", "end - p < more"),
         ("i <= more", "i < more"),
+        ("return found ? end - 8 + first_of(found) : end;", "return end;"),
+        ("if (!odd_bytes(first | (uint64_t)last << 32)) return end;", "return end;"),
         ("((word - ONES * 0x20) & ~word) | ", ""),
         (" | ((slash - ONES) & ~slash)", ""),
         ("end - p >= 8", "end - p >= 7"),
@@ -316,6 +318,7 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         (" && memcmp(data + start_of(other), token, length) == 0", ""),
         ("unit >= 0xD800 && unit < 0xDC00 ? 12 : 6", "6"),
         ("!HOLDS(code_buffer, uint8_t, count) || ", ""),
+        ("if (others & 15)", "if (others & 7)"),
     ),
     "escapes.h": (
         ("0x10000 + ((point", "((point"),
@@ -371,8 +374,9 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
     "placing.c": (
         ("if (!same_bytes(scan->data + start, scan->plan->names + node->b, node->c)) return 0;", ""),
         (" || (node->f && column->place <= before)", "", "only Avro records are placed, and types are said in each"),
-        ("!(column.kinds >> kind_of(cell) & 1) || ", ""),
-        ("bound.columns[image] == name_of_record", "bound.columns[image] < -1"),
+        ("bound->columns[image] != name_of_record", "bound->columns[image] > -2"),
+        ("leaf->b & ~(1 << OBJECT)", "leaf->b", "entries are left in the end, and the message is scanned"),
+        ("        if (at >= stop) return 0;\n", "", "the reader notes as many entries as a record has members"),
         (" || scan->at != scan->stop", "", "each node passes over all that the reader noted below it"),
     ),
     "avro.h": (
@@ -389,18 +393,27 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         ("if (*read->p > 1) return UNSURE;", "", "the transport also takes any byte but 0 for true"),
         ("offsets[i] < 0 || offsets[i] > offsets[i + 1]", "0"),
         ("latest->member == member + 1 && ", ""),
-        (".type != AVRO_COLUMNS && ", ".type >= 0 && "),
-        (" && kind != ARRAY", ""),
-        ("read->integer = value < WIDEST && value > -WIDEST;", "read->integer = 1;"),
+        (" && type != AVRO_COLUMNS", ""),
+        ("(kind == TEXT || kind == ESCAPED) && type", "kind != ABSENT && type"),
+        ("type == AVRO_WORD ? kind != ABSENT : ", "", "a word is read again, and is the same"),
+        ("value < WIDEST && value > -WIDEST ? INTEGER : NUMBER", "INTEGER"),
+        ("read->to = value + 4, read->kind = NUL;", "read->to = value + 4;"),
     ),
     "avro_values.c": (
         ("while (part % 10 == 0) part /= 10, digits--;", ""),
         ("if (negative && first > 0) return put_no_time(read);", ""),
         ("part[PART] >= most || ", ""),
+        ("    read->kind = TEXT;\n    return put_byte", "    return put_byte"),
+        ("read->to = before, read->kind = kind;", "read->to = before;"),
     ),
     "avro_texts.c": (
         ("if (scaled >= 1e15) return 0;", "if (scaled >= 1e17) return 0;"),
         ("(bits & 0xFFFFFFFFFFFFFull) == 0 || ", ""),
+        ("rest >= 10000) rest /= 10000, count += 4;", "rest >= 100000) rest /= 10000, count += 4;"),
+        ("if (!has_room(read, length)) return FULL;", ""),
+        ("    while (at > first) *--at = '0';\n", ""),
+        ("has_room(read, length + 2) && ", ""),
+        (" && skip_plain(p, p + length) == p + length", ""),
     ),
 }  # fmt: skip
 """By source: a text that stands there once, what stands in its place, and why this has no effect if it has none."""

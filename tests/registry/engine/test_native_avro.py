@@ -114,6 +114,32 @@ def test_short_and_single_precision_doubles_are_not_left():
     )
 
 
+def test_whole_numbers_of_every_length_are_written_as_python_writes_them():
+    edges = [
+        0,
+        2**63 - 1,
+        -(2**63),
+        *(sign * (10**power + more) for power in range(19) for sign in (1, -1) for more in (-1, 0)),
+    ]
+    found = compare([WRITTEN.record(["NULL"], id=number) for number in edges], left=0)
+    assert [text[text.index(b'"id":') + 5 : text.index(b',"sourceTimestamp"')] for text in found] == [
+        b"%d" % number for number in edges
+    ]
+
+
+@pytest.mark.parametrize("length", range(1, 20))
+def test_a_text_is_written_whole_wherever_it_has_an_escape(length):
+    texts = ["a" * length, *("a" * at + odd + "a" * (length - at - 1) for at in range(length) for odd in '"\\\n\x7fé')]
+    compare([WRITTEN.record(["NULL"], sourceTxid=text) for text in texts], left=0)
+
+
+def test_columns_that_are_a_text_are_no_columns_of_the_record_before():
+    image = [("Integer", {"precision": 4, "value": "1"})]
+    text, listed = WRITTEN.record(image, "c0"), WRITTEN.record(image)
+    found = compare([text, listed, text, text, listed], left=0)
+    assert [b'"afterImages":{"c0":"Integer 1"}' in one for one in found] == [False, True, False, False, True]
+
+
 PARTS_OF_TIME = ("year", "month", "day", "hour", "minute", "second", "millis")
 PART = st.none() | st.integers(-3, 60) | st.sampled_from((-838, 838, 2024, 999_999, 1_000_000, -1, 123_000, 2**31 - 1))
 MOMENTS = st.fixed_dictionaries(dict.fromkeys(PARTS_OF_TIME, PART))
@@ -250,6 +276,9 @@ def test_more_json_than_an_array_holds_is_refused():
     """The kernel then validates the two halves of the batch."""
     with pytest.raises(OverflowError):
         AvroReader(transport(), most_text=10_000).read(pa.array(rendered(VERSION.reference, 40), pa.binary()))
+    long = WRITTEN.record(["NULL"], sourceTxid="a" * 20_000)
+    with pytest.raises(OverflowError):
+        AvroReader(transport(), most_text=10_000).read(pa.array([long], pa.binary()))
 
 
 def test_a_schema_that_the_reader_does_not_know_is_left_to_the_transport(monkeypatch):

@@ -95,8 +95,7 @@ typedef struct {
     ValueIndex *index;      /* NULL where none is made */
     int64_t columns_entry;  /* where the names of the columns stand in the index, -1 where they do not */
     int32_t within;         /* collections and images around what is read: what they hold has no entries of its own */
-    int32_t escaped;        /* whether an escape was written */
-    int32_t integer;        /* whether the last value is a number of at most MOST_DIGITS digits */
+    unsigned kind, columns_kind; /* of the value that was read last, and of the columns */
     uint8_t name;           /* of the value that was read last, for the index */
     LatestValue latest[LATEST]; /* by member */
     int64_t name_start[MOST_COLUMNS];
@@ -131,14 +130,16 @@ static inline int put_word(AvroRead *read, int32_t word) {
 
 /* An int or long. One of more than 64 bits is not sure. */
 static inline int read_long(AvroRead *read, int64_t *value) {
+    const uint8_t *p = read->p;
     uint64_t bits = 0;
     for (int shift = 0; shift <= 63; shift += 7) {
-        if (read->p >= read->end) return MALFORMED;
-        uint8_t byte = *read->p++;
+        if (p >= read->end) return MALFORMED;
+        uint8_t byte = *p++;
         bits |= (uint64_t)(byte & 127) << shift;
         if (byte < 128) {
             if (shift == 63 && byte > 1) return UNSURE;
             *value = (int64_t)(bits >> 1) ^ -(int64_t)(bits & 1);
+            read->p = p;
             return READ;
         }
     }
@@ -170,9 +171,11 @@ int put_text(AvroRead *read, const uint8_t *p, int64_t length);
 int put_code_page(AvroRead *read, const uint8_t *p, int64_t length, const int32_t *page);
 int put_base64(AvroRead *read, const uint8_t *p, int64_t length);
 int put_long(AvroRead *read, int64_t value, int width);
+int put_quoted(AvroRead *read, const uint8_t *p, int64_t length); /* a JSON string, as put_text */
 int put_double(AvroRead *read, double value); /* as Python's repr */
 int put_float(AvroRead *read, float value);   /* the fewest digits that are read as the same float */
 int read_string(AvroRead *read);              /* as a JSON string without its quotes */
+int read_quoted(AvroRead *read);
 int skip_string(AvroRead *read);
 int read_double(AvroRead *read, double *value);
 int read_named(AvroRead *read, const AvroNode *node);

@@ -9,7 +9,7 @@
 
 #define FRAME 5 /* a byte of zero, and an id */
 
-#define WIDEST 1000000000000000000 /* the least number of more than MOST_DIGITS digits */
+#define WIDEST 9000000000000000000 /* the least number that is no INTEGER */
 
 static int read_node(AvroRead *read, int32_t number, int depth);
 
@@ -18,28 +18,12 @@ static inline int is_indexed(const AvroRead *read) { return read->index != NULL 
 /* The cell of a value that begins at `value`, and was written last. A record with one that has none has no entries. */
 static uint64_t cell_of(const AvroRead *read, const uint8_t *value) {
     uint64_t start = (uint64_t)(value - read->out), length = (uint64_t)(read->to - value);
-    unsigned kind = ARRAY;
+    unsigned quote = read->kind == TEXT || read->kind == ESCAPED;
     if (length > MOST_LENGTH) {
         read->index->total = read->index->capacity + 1;
         return ABSENT;
     }
-    switch (*value) {
-    case '"': return make_cell(start + 1, length - 2, read->escaped ? ESCAPED : TEXT);
-    case 'n': return make_cell(start, length, NUL);
-    case 't': return make_cell(start, length, TRUTH);
-    case 'f': return make_cell(start, length, FALSEHOOD);
-    case '{': return make_cell(start, length, OBJECT);
-    case '[': return make_cell(start, length, ARRAY);
-    default:
-        if (read->integer) kind = INTEGER;
-        else if (skip_number(value, read->to, &kind) != read->to) read->index->total = read->index->capacity + 1;
-        return make_cell(start, length, kind);
-    }
-}
-
-static int64_t open_member(AvroRead *read) {
-    read->escaped = read->integer = 0;
-    return add_entry(read->index, ABSENT, NO_NAME);
+    return make_cell(start + quote, length - 2 * quote, read->kind);
 }
 
 /* Notes what the entries behind `at` are, and how many. */
@@ -53,7 +37,7 @@ static void close_below(AvroRead *read, int64_t at, int64_t what, enum below bel
  */
 static uint64_t repeated(AvroRead *read, const uint8_t *value, int32_t member) {
     uint64_t cell = cell_of(read, value);
-    LatestValue *latest = read->latest + member % LATEST;
+    LatestValue *latest = read->latest + (uint32_t)member % LATEST;
     if ((uint32_t)cell == (uint32_t)latest->cell && latest->text_length == read->to - value &&
         same_bytes(value, latest->text, latest->text_length))
         return latest->cell;
@@ -69,25 +53,28 @@ static void note_member(ValueIndex *index, int64_t at, uint64_t cell) {
     else if (index->total == at + 1) add_entry(index, make_cell(0, 0, BELOW_NOTHING), NO_NAME);
 }
 
-/* Whether the bytes of a value alone say what it is and where it ends, so that the same bytes are the same value. */
+/* Whether a value is kept for the record that follows: its bytes alone say what it is and where it ends, and to read it again
+ * takes longer than to compare them, which of a number it does not.
+ */
 static int is_alone(const AvroRead *read, int32_t node, uint64_t cell) {
     unsigned kind = kind_of(cell);
-    return read->program->node[node].type != AVRO_COLUMNS && kind != OBJECT && kind != ARRAY && kind != ABSENT;
+    int32_t type = read->program->node[node].type;
+    return type == AVRO_WORD ? kind != ABSENT : (kind == TEXT || kind == ESCAPED) && type != AVRO_COLUMNS;
 }
 
 /* Reads a member of a record and notes its value. Where the bytes that follow are those of its last value it is written
  * as that, and noted where that stands.
  */
 static int read_member(AvroRead *read, int32_t node, int32_t member, int depth) {
-    LatestValue *latest = read->latest + member % LATEST;
+    LatestValue *latest = read->latest + (uint32_t)member % LATEST;
     const uint8_t *record = read->p, *value = read->to;
     if (latest->member == member + 1 && latest->record_length <= read->end - record &&
         same_bytes(record, latest->record, latest->record_length)) {
-        add_entry(read->index, latest->cell, NO_NAME);
+        note_member(read->index, add_entry(read->index, ABSENT, NO_NAME), latest->cell);
         read->p += latest->record_length;
         return put_raw(read, latest->text, latest->text_length);
     }
-    int64_t at = open_member(read);
+    int64_t at = add_entry(read->index, ABSENT, NO_NAME);
     TRY(read_node(read, node, depth));
     uint64_t cell = cell_of(read, value);
     note_member(read->index, at, cell);
@@ -110,13 +97,10 @@ static int read_items(AvroRead *read, int32_t item, int named, int depth) {
             first = 0;
             if (named) {
                 const uint8_t *name = read->to;
-                read->escaped = 0;
-                TRY(put_byte(read, '"'));
-                TRY(read_string(read));
-                TRY(put_byte(read, '"'));
+                TRY(read_quoted(read));
                 if (indexed) {
                     add_entry(read->index, repeated(read, name, item + 1), NO_NAME);
-                    at = open_member(read);
+                    at = add_entry(read->index, ABSENT, NO_NAME);
                 }
                 TRY(put_byte(read, ':'));
             }
@@ -131,7 +115,7 @@ static int read_array(AvroRead *read, const AvroNode *node, int depth) {
     TRY(put_byte(read, '['));
     read->within++;
     TRY(read_items(read, node->a, 0, depth));
-    read->within--;
+    read->within--, read->kind = ARRAY;
     return put_byte(read, ']');
 }
 
@@ -140,6 +124,7 @@ static int read_map(AvroRead *read, const AvroNode *node, int depth) {
     int64_t at = indexed ? add_entry(read->index, ABSENT, NO_NAME) : -1;
     TRY(put_byte(read, '{'));
     TRY(read_items(read, node->a, 1, depth));
+    read->kind = OBJECT;
     if (indexed) close_below(read, at, 0, BELOW_MAP);
     return put_byte(read, '}');
 }
@@ -183,7 +168,7 @@ static int read_columns(AvroRead *read, const AvroNode *node, int depth) {
     const uint8_t *before = read->p;
     if (read->columns_length && read->end - read->p >= read->columns_length &&
         memcmp(read->p, read->columns_at, (size_t)read->columns_length) == 0) {
-        read->p += read->columns_length;
+        read->p += read->columns_length, read->kind = read->columns_kind;
         return put_raw(read, read->out + read->columns_text, read->columns_text_length);
     }
     read->columns = 0, read->columns_length = 0;
@@ -191,7 +176,7 @@ static int read_columns(AvroRead *read, const AvroNode *node, int depth) {
     TRY(read_node(read, node->a, depth));
     read->distinct = are_distinct(read);
     read->columns_at = before, read->columns_length = read->p - before;
-    read->columns_text = text, read->columns_text_length = read->to - read->out - text;
+    read->columns_text = text, read->columns_text_length = read->to - read->out - text, read->columns_kind = read->kind;
     note_columns(read);
     return READ;
 }
@@ -199,9 +184,7 @@ static int read_columns(AvroRead *read, const AvroNode *node, int depth) {
 static int read_column_name(AvroRead *read) {
     uint8_t *before = read->to;
     if (read->columns == MOST_COLUMNS) return UNSURE;
-    TRY(put_byte(read, '"'));
-    TRY(read_string(read));
-    TRY(put_byte(read, '"'));
+    TRY(read_quoted(read));
     read->name_start[read->columns] = before - read->out;
     read->name_length[read->columns++] = (int32_t)(read->to - before);
     return READ;
@@ -230,7 +213,7 @@ static int read_row(AvroRead *read, int32_t item, int indexed, int depth, int *f
             TRY(put_raw(read, read->out + read->name_start[column], read->name_length[column]));
             TRY(put_byte(read, ':'));
             uint8_t *value = read->to;
-            read->escaped = read->integer = 0, read->name = UNKNOWN_NAME;
+            read->name = UNKNOWN_NAME;
             TRY(read_node(read, item, depth));
             if (is_text(read, value, "\"NONE\"")) {
                 read->to = before;
@@ -238,11 +221,11 @@ static int read_row(AvroRead *read, int32_t item, int indexed, int depth, int *f
                 continue;
             }
             first = 0;
-            if (is_text(read, value, "\"NULL\"")) memcpy(value, "null", 4), read->to = value + 4;
+            if (is_text(read, value, "\"NULL\"")) memcpy(value, "null", 4), read->to = value + 4, read->kind = NUL;
             if (indexed) add_entry(read->index, cell_of(read, value), read->name);
         }
     }
-    *fits = column == read->columns;
+    *fits = column == read->columns, read->kind = OBJECT;
     return put_byte(read, '}');
 }
 
@@ -263,7 +246,7 @@ static int read_image(AvroRead *read, const AvroNode *node, int depth) {
     read->p = p, read->to = to;
     TRY(put_byte(read, '['));
     TRY(read_items(read, node->a, 0, depth));
-    read->within--;
+    read->within--, read->kind = ARRAY;
     return put_byte(read, ']');
 }
 
@@ -275,6 +258,7 @@ static int read_record(AvroRead *read, const AvroNode *node, int depth) {
         TRY(put_word(read, link[0]));
         TRY(indexed ? read_member(read, link[1], node->a + 2 * member, depth) : read_node(read, link[1], depth));
     }
+    read->kind = OBJECT;
     if (indexed) close_below(read, at, node - read->program->node, BELOW_RECORD);
     return node->b ? put_byte(read, '}') : put_raw(read, "{}", 2);
 }
@@ -284,24 +268,43 @@ static int read_rest(AvroRead *read) {
     const uint8_t *start = read->p;
     if (start >= read->end || *start != '{' || skip_nested(start, read->end) != read->end) return UNSURE;
     if (read->index != NULL) read->index->total = read->index->capacity + 1;
-    read->p = read->end;
+    read->p = read->end, read->kind = OBJECT;
     return put_raw(read, start, read->end - start);
+}
+
+/* Writes JSON that stands for no bytes. A record with a word that is none has no entries. */
+static int read_word(AvroRead *read, const AvroNode *node) {
+    const uint8_t *word = read->to;
+    TRY(put_word(read, node->a));
+    if (read->index == NULL) return READ;
+    if (read->to > word && (*word == '{' || *word == '[')) read->kind = *word == '{' ? OBJECT : ARRAY;
+    else if (read->to == word || skip_scalar(word, read->to, &read->kind) != read->to) read->index->total = read->index->capacity + 1;
+    return READ;
 }
 
 static int read_node(AvroRead *read, int32_t number, int depth) {
     const AvroNode *node = read->program->node + number;
     int64_t value;
     double real;
+    for (; node->type == AVRO_UNION; depth++) {
+        if (depth == MOST_AVRO_DEPTH) return UNSURE;
+        TRY(read_long(read, &value));
+        if (value < 0 || value >= node->b) return MALFORMED;
+        node = read->program->node + read->program->link[node->a + value];
+    }
     if (depth == MOST_AVRO_DEPTH) return UNSURE;
     switch (node->type) {
-    case AVRO_NULL: return put_raw(read, "null", 4);
+    case AVRO_NULL:
+        read->kind = NUL;
+        return put_raw(read, "null", 4);
     case AVRO_BOOLEAN:
         if (read->p >= read->end) return MALFORMED;
         if (*read->p > 1) return UNSURE;
+        read->kind = *read->p ? TRUTH : FALSEHOOD;
         return *read->p++ ? put_raw(read, "true", 4) : put_raw(read, "false", 5);
     case AVRO_LONG:
         TRY(read_long(read, &value));
-        read->integer = value < WIDEST && value > -WIDEST;
+        read->kind = value < WIDEST && value > -WIDEST ? INTEGER : NUMBER;
         return put_long(read, value, 0);
     case AVRO_DOUBLE:
         TRY(read_double(read, &real));
@@ -315,31 +318,25 @@ static int read_node(AvroRead *read, int32_t number, int depth) {
         read->p += 4;
         return put_float(read, small);
     }
-    case AVRO_STRING:
-        TRY(put_byte(read, '"'));
-        TRY(read_string(read));
-        return put_byte(read, '"');
+    case AVRO_STRING: return read_quoted(read);
     case AVRO_FIXED: case AVRO_BYTES:
         value = node->a;
         if (node->type == AVRO_BYTES) TRY(read_length(read, &value));
         if (read->end - read->p < value) return MALFORMED;
         TRY(put_byte(read, '"'));
         TRY(put_base64(read, read->p, value));
-        read->p += value;
+        read->p += value, read->kind = TEXT;
         return put_byte(read, '"');
     case AVRO_ENUM:
         TRY(read_long(read, &value));
+        read->kind = TEXT;
         return value < 0 || value >= node->b ? MALFORMED : put_word(read, node->a + (int32_t)value);
-    case AVRO_UNION:
-        TRY(read_long(read, &value));
-        if (value < 0 || value >= node->b) return MALFORMED;
-        return read_node(read, read->program->link[node->a + value], depth + 1);
     case AVRO_ARRAY: return read_array(read, node, depth + 1);
     case AVRO_MAP: return read_map(read, node, depth + 1);
     case AVRO_RECORD: return read_record(read, node, depth + 1);
     case AVRO_COLUMNS: return read_columns(read, node, depth + 1);
     case AVRO_COLUMN_NAME: return read_column_name(read);
-    case AVRO_WORD: return put_word(read, node->a);
+    case AVRO_WORD: return read_word(read, node);
     case AVRO_REST: return read_rest(read);
     case AVRO_IMAGE: return read_image(read, node, depth + 1);
     default: return read_named(read, node);

@@ -15,7 +15,7 @@ static int put_escape(AvroRead *read, uint8_t byte) {
                      : byte == '\t'              ? 't'
                                                  : 0;
     uint8_t escape[6] = {'\\', letter ? letter : 'u', '0', '0', digits[byte >> 4 & 15], digits[byte & 15]};
-    read->escaped = 1;
+    read->kind = ESCAPED;
     return put_raw(read, escape, letter ? 2 : 6);
 }
 
@@ -36,6 +36,19 @@ int put_text(AvroRead *read, const uint8_t *p, int64_t length) {
         }
     }
     return READ;
+}
+
+int put_quoted(AvroRead *read, const uint8_t *p, int64_t length) {
+    if (has_room(read, length + 2) && skip_plain(p, p + length) == p + length) {
+        uint8_t *to = read->to;
+        to[0] = '"', to[length + 1] = '"';
+        copy_bytes(to + 1, p, length);
+        read->to = to + length + 2;
+        return READ;
+    }
+    TRY(put_byte(read, '"'));
+    TRY(put_text(read, p, length));
+    return put_byte(read, '"');
 }
 
 int put_code_page(AvroRead *read, const uint8_t *p, int64_t length, const int32_t *page) {
@@ -78,27 +91,50 @@ static const uint8_t pairs[] = "000102030405060708091011121314151617181920212223
                                "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
                                "9899";
 
+#define EIGHT_DIGITS 100000000u
+
+static int digits_of(uint64_t number) {
+    int count = 1;
+    for (; number >= EIGHT_DIGITS; number /= EIGHT_DIGITS) count += 8;
+    uint32_t rest = (uint32_t)number;
+    if (rest >= 10000) rest /= 10000, count += 4;
+    return count + (rest >= 10) + (rest >= 100) + (rest >= 1000);
+}
+
+static void put_four(uint8_t *to, uint32_t number) {
+    memcpy(to, pairs + 2 * (number / 100), 2), memcpy(to + 2, pairs + 2 * (number % 100), 2);
+}
+
 /* With zeros before it where it is shorter than `width`, of which a minus is a part. */
 int put_long(AvroRead *read, int64_t value, int width) {
-    uint8_t digits[40];
-    int at = 40, least = 40 - (width - (value < 0));
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     if (width == 2 && (uint64_t)value < 100) return put_raw(read, pairs + 2 * value, 2);
-    for (; rest >= 100; rest /= 100) at -= 2, memcpy(digits + at, pairs + 2 * (rest % 100), 2);
-    if (rest >= 10) at -= 2, memcpy(digits + at, pairs + 2 * rest, 2);
-    else digits[--at] = (uint8_t)('0' + rest);
-    while (at > least) digits[--at] = '0';
-    if (value < 0) digits[--at] = '-';
-    return put_raw(read, digits + at, 40 - at);
+    int negative = value < 0;
+    uint64_t rest = negative ? 0 - (uint64_t)value : (uint64_t)value;
+    int count = digits_of(rest), length = negative + count < width ? width : negative + count;
+    if (!has_room(read, length)) return FULL;
+    uint8_t *first = read->to + negative, *at = read->to += length;
+    if (negative) first[-1] = '-';
+    for (; rest >= EIGHT_DIGITS; rest /= EIGHT_DIGITS) { /* whose halves do not wait for each other */
+        uint32_t low = (uint32_t)(rest % EIGHT_DIGITS);
+        at -= 8;
+        put_four(at, low / 10000), put_four(at + 4, low % 10000);
+    }
+    for (; rest >= 100; rest /= 100) at -= 2, memcpy(at, pairs + 2 * (rest % 100), 2);
+    if (rest >= 10) at -= 2, memcpy(at, pairs + 2 * rest, 2);
+    else *--at = (uint8_t)('0' + rest);
+    while (at > first) *--at = '0';
+    return READ;
 }
 
 /* A number by its digits, of which there are up to 17 and the last is not zero, and how many stand before the point. */
 static int put_digits(AvroRead *read, int negative, const uint8_t *digits, int count, int point) {
     uint8_t text[40];
     int at = 0;
+    read->kind = DECIMAL;
     if (negative) text[at++] = '-';
     if (point > 16 || point < -3) {
         int power = point - 1;
+        read->kind = NUMBER;
         text[at++] = digits[0];
         if (count > 1) text[at++] = '.', memcpy(text + at, digits + 1, (size_t)count - 1), at += count - 1;
         text[at++] = 'e', text[at++] = power < 0 ? '-' : '+';
@@ -160,6 +196,11 @@ static int find_shortest(double value, uint8_t *digits, int *count, int *point) 
     return 0;
 }
 
+static int put_zero(AvroRead *read, int negative) {
+    read->kind = DECIMAL;
+    return negative ? put_raw(read, "-0.0", 4) : put_raw(read, "0.0", 3);
+}
+
 int put_double(AvroRead *read, double value) {
     uint8_t digits[24];
     int count, point, negative;
@@ -170,7 +211,7 @@ int put_double(AvroRead *read, double value) {
         if (bits & 0xFFFFFFFFFFFFFull) return put_raw(read, "nan", 3);
         return negative ? put_raw(read, "-inf", 4) : put_raw(read, "inf", 3);
     }
-    if (value == 0) return negative ? put_raw(read, "-0.0", 4) : put_raw(read, "0.0", 3);
+    if (value == 0) return put_zero(read, negative);
     if (negative) value = -value;
     if (!find_short(value, digits, &count, &point) && !find_shortest(value, digits, &count, &point)) return UNSURE;
     return put_digits(read, negative, digits, count, point);
@@ -183,7 +224,7 @@ int put_float(AvroRead *read, float value) {
     uint32_t bits;
     memcpy(&bits, &value, 4);
     int negative = (int)(bits >> 31);
-    if (value == 0) return negative ? put_raw(read, "-0.0", 4) : put_raw(read, "0.0", 3);
+    if (value == 0) return put_zero(read, negative);
     if ((bits >> 23 & 0xFF) == 0xFF || (bits >> 23 & 0xFF) == 0 || (bits & 0x7FFFFF) == 0) return UNSURE;
     if (negative) value = -value;
     for (int length = 1; length <= 9; length++) {

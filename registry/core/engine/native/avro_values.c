@@ -11,11 +11,20 @@ int read_string(AvroRead *read) {
     return put_text(read, p, length);
 }
 
+int read_quoted(AvroRead *read) {
+    int64_t length;
+    TRY(read_length(read, &length));
+    const uint8_t *p = read->p;
+    read->p += length, read->kind = TEXT;
+    return put_quoted(read, p, length);
+}
+
 /* Nothing is written, but what is no UTF-8 is MALFORMED all the same. */
 int skip_string(AvroRead *read) {
     uint8_t *before = read->to;
-    int escaped = read->escaped, outcome = read_string(read);
-    read->to = before, read->escaped = escaped;
+    unsigned kind = read->kind;
+    int outcome = read_string(read);
+    read->to = before, read->kind = kind;
     return outcome;
 }
 
@@ -155,6 +164,7 @@ static int read_float(AvroRead *read) {
     TRY(skip_long(read));
     TRY(PUT(read, "\"Float "));
     TRY(put_double(read, value));
+    read->kind = TEXT;
     return put_byte(read, '"');
 }
 
@@ -169,7 +179,7 @@ static int read_bytes_named(AvroRead *read, int32_t word) {
 }
 
 int read_named(AvroRead *read, const AvroNode *node) {
-    read->name = (uint8_t)node->b;
+    read->name = (uint8_t)node->b, read->kind = TEXT;
     switch (node->type) {
     case NAMED_INTEGER: return read_integer(read);
     case NAMED_CHARACTER: return read_character(read);

@@ -29,12 +29,15 @@ enum kind {
 #define MOST_DIGITS 18
 
 static inline int same_bytes(const uint8_t *left, const uint8_t *right, int32_t length) {
-    if (length < 8) {
-        for (int32_t i = 0; i < length; i++)
-            if (left[i] != right[i]) return 0;
-        return 1;
-    }
     uint64_t one, other;
+    if (length < 4) /* the first, one in the middle, and the last */
+        return length <= 0 || (left[0] == right[0] && left[length / 2] == right[length / 2] && left[length - 1] == right[length - 1]);
+    if (length < 8) {
+        uint32_t first[2], last[2];
+        memcpy(first, left, 4), memcpy(first + 1, right, 4);
+        memcpy(last, left + length - 4, 4), memcpy(last + 1, right + length - 4, 4);
+        return first[0] == first[1] && last[0] == last[1];
+    }
     int32_t i = 0;
     for (; i + 8 <= length; i += 8) {
         memcpy(&one, left + i, 8), memcpy(&other, right + i, 8);

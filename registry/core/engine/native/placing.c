@@ -11,17 +11,21 @@ int bind_index(Scan *scan) {
     const AvroProgram *program = scan->program;
     size_t images = (size_t)scan->plan->images + 1, nodes = (size_t)program->nodes + 1;
     Bound *bound = &scan->bound;
-    bound->object = malloc(nodes * sizeof(int32_t)), bound->place = malloc(((size_t)program->links + 1) * sizeof(int32_t));
+    bound->object = malloc(nodes * sizeof(int32_t)), bound->fits = malloc(nodes);
+    bound->member = malloc(((size_t)program->links + 1) * sizeof(Column));
     bound->columns = malloc(images * sizeof(int64_t)), bound->count = malloc(images * sizeof(int32_t));
     bound->column = malloc(images * MOST_COLUMNS * sizeof(Column));
-    if (!bound->object || !bound->place || !bound->columns || !bound->count || !bound->column) return 0;
+    if (!bound->object || !bound->fits || !bound->member || !bound->columns || !bound->count ||
+        !bound->column)
+        return 0;
     for (size_t n = 0; n < nodes; n++) bound->object[n] = -1;
     for (size_t i = 0; i < images; i++) bound->columns[i] = -1;
     return 1;
 }
 
 void free_bound(Bound *bound) {
-    free(bound->object), free(bound->place), free(bound->columns), free(bound->count), free(bound->column);
+    free(bound->object), free(bound->fits), free(bound->member), free(bound->columns), free(bound->count);
+    free(bound->column);
 }
 
 /* The next entry; one of nothing where there is none. */
@@ -34,22 +38,52 @@ static inline void skip_below(Scan *scan, uint64_t cell) {
     if (kind_of(cell) == OBJECT) scan->at += length_of(next_entry(scan));
 }
 
-/* The places of the members of a record in an object, by link; NULL where it has another member. */
-static const int32_t *find_members(Scan *scan, int32_t number, int32_t record) {
-    const AvroNode *node = scan->program->node + record;
-    int32_t *places = scan->bound.place + node->a;
-    if (scan->bound.object[record] == number) return places;
-    scan->bound.object[record] = -1;
-    for (int32_t member = 0; member < 2 * node->b; member += 2) {
-        const int32_t *word = scan->program->word_start + scan->program->link[node->a + member];
+/* Finds the members of a record in an object, which may be a row of an image. Returns 0 where the object has no such
+ * member, lacks one, or has to have them in another order, and where two have one name.
+ */
+static int bind_members(Scan *scan, int32_t image, int32_t number, const AvroNode *record, Column *members) {
+    const Plan *plan = scan->plan;
+    const Node *node = plan->node + number;
+    uint64_t object = ++scan->objects;
+    int32_t before = -1, required = 0;
+    for (int32_t i = 0; i < record->b; i++) {
+        const int32_t *word = scan->program->word_start + scan->program->link[record->a + 2 * i];
         const uint8_t *name = scan->program->words + word[0] + 1; /* between a comma or bracket and a colon */
-        places[member] = find_member(scan->plan, number, name, word[1] - word[0] - 2);
-        if (places[member] < 0) return NULL;
-        for (int32_t other = 0; other < member; other += 2)
-            if (places[other] == places[member]) return NULL;
+        int32_t place = find_member(plan, number, name, word[1] - word[0] - 2);
+        if (place < 0 || plan->seen[node->a + place] == object || (node->f && place <= before)) return 0;
+        plan->seen[node->a + place] = object;
+        const Member *member = plan->member + node->a + place;
+        const Node *leaf = plan->node + member->node;
+        int in_row = image != ANY_IMAGE && leaf->c == image;
+        members[i] = (Column){member->node, place, member->required, -1, 0, in_row};
+        if (leaf->type == IS_LEAF && leaf->a >= 0 && (in_row ? leaf->a < scan->columns[image] : leaf->c == ANY_IMAGE))
+            members[i].slot = leaf->a, members[i].kinds = leaf->b & ~(1 << OBJECT);
+        before = place, required += member->required;
     }
-    scan->bound.object[record] = number;
-    return places;
+    return required == node->c;
+}
+
+/* The members of a record in an object; NULL where they do not fit. Those of a row are kept by its image, since a record is
+ * often a row of two.
+ */
+static const Column *find_members(Scan *scan, int32_t image, int32_t number, int32_t record) {
+    const AvroNode *node = scan->program->node + record;
+    Bound *bound = &scan->bound;
+    if (image == ANY_IMAGE) {
+        Column *members = bound->member + node->a;
+        if (bound->object[record] != number) {
+            bound->object[record] = number;
+            bound->fits[record] = (uint8_t)bind_members(scan, image, number, node, members);
+        }
+        return bound->fits[record] ? members : NULL;
+    }
+    Column *members = bound->column + (int64_t)image * MOST_COLUMNS;
+    int64_t name_of_record = -2 - (int64_t)record; /* names in the index are from 0 on, and -1 is none */
+    if (bound->columns[image] != name_of_record) {
+        int fits = node->b <= MOST_COLUMNS && bind_members(scan, image, number, node, members);
+        bound->columns[image] = name_of_record, bound->count[image] = fits ? node->b : -1;
+    }
+    return bound->count[image] < 0 ? NULL : members;
 }
 
 /* The columns of an image; NULL where its rows have no such column. Their names are distinct. */
@@ -68,7 +102,7 @@ static const Column *find_columns(Scan *scan, int32_t image, int32_t row, int64_
         const Member *member = plan->member + plan->node[row].a + place;
         const Node *leaf = plan->node + member->node;
         if (leaf->type != IS_LEAF || leaf->c != image || leaf->a < 0 || leaf->a >= scan->columns[image]) return NULL;
-        columns[i] = (Column){leaf->a, leaf->b, place, member->required};
+        columns[i] = (Column){member->node, place, member->required, leaf->a, leaf->b, 1};
     }
     scan->bound.columns[image] = first, scan->bound.count[image] = count;
     return columns;
@@ -96,51 +130,33 @@ static int place_row(Scan *scan, int32_t image, int32_t number, uint64_t header)
     return required == node->c;
 }
 
-/* The columns of a row that is a record; NULL where the row has no such column, or two have one name. */
-static const Column *find_record_columns(Scan *scan, int32_t image, int32_t row, int32_t record) {
-    Plan *plan = scan->plan;
-    const AvroNode *node = scan->program->node + record;
-    Column *columns = scan->bound.column + (int64_t)image * MOST_COLUMNS;
-    int64_t name_of_record = -2 - (int64_t)record; /* names in the index are from 0 on, and -1 is none */
-    if (scan->bound.columns[image] == name_of_record) return columns;
-    scan->bound.columns[image] = -1;
-    if (node->b > MOST_COLUMNS) return NULL;
-    uint64_t object = ++scan->objects;
-    for (int32_t i = 0; i < node->b; i++) {
-        const int32_t *word = scan->program->word_start + scan->program->link[node->a + 2 * i];
-        const uint8_t *name = scan->program->words + word[0] + 1; /* between a comma or bracket and a colon */
-        int32_t place = find_member(plan, row, name, word[1] - word[0] - 2);
-        if (place < 0 || plan->seen[plan->node[row].a + place] == object) return NULL;
-        plan->seen[plan->node[row].a + place] = object;
-        const Member *member = plan->member + plan->node[row].a + place;
-        const Node *leaf = plan->node + member->node;
-        if (leaf->type != IS_LEAF || leaf->c != image || leaf->a < 0 || leaf->a >= scan->columns[image]) return NULL;
-        columns[i] = (Column){leaf->a, leaf->b, place, member->required};
-    }
-    scan->bound.columns[image] = name_of_record;
-    return columns;
-}
+static int place_member(Scan *scan, int32_t number, uint64_t cell, int depth);
 
-static int place_record(Scan *scan, int32_t image, int32_t number, int32_t record) {
-    const Node *node = scan->plan->node + number;
-    int32_t count = scan->program->node[record].b, before = -1, required = 0;
-    const Column *columns = find_record_columns(scan, image, number, record);
-    if (columns == NULL || !has_row(scan, image)) return 0;
-    open_row(scan, image);
-    uint64_t *cells = row_cells_of(scan, image);
+/* Places the members of a record that is an object of the plan, or a row of an image. */
+static int place_record(Scan *scan, int32_t image, int32_t number, int32_t record, int depth) {
+    const Column *members = find_members(scan, image, number, record);
+    if (members == NULL) return 0;
+    const uint64_t *entries = scan->index->cells;
+    uint64_t *cells[2] = {scan->cells + scan->record, image == ANY_IMAGE ? NULL : row_cells_of(scan, image)};
+    int64_t width[2] = {scan->capacity, scan->row_capacity}, at = scan->at, stop = scan->stop;
+    int32_t count = scan->program->node[record].b;
     for (int32_t i = 0; i < count; i++) {
-        Column column = columns[i];
-        uint64_t cell = next_entry(scan);
-        if (!(column.kinds >> kind_of(cell) & 1) || (node->f && column.place <= before)) return 0;
-        cells[column.slot * scan->row_capacity] = cell;
-        before = column.place, required += column.required;
-        skip_below(scan, cell);
+        const Column *member = members + i;
+        if (at >= stop) return 0;
+        uint64_t cell = entries[at++];
+        if (member->kinds >> kind_of(cell) & 1) {
+            cells[member->in_row][member->slot * width[member->in_row]] = cell;
+        } else {
+            scan->at = at;
+            if (!place_member(scan, member->node, cell, depth)) return 0;
+            at = scan->at;
+        }
     }
-    scan->rows[image]++;
-    return required == node->c;
+    scan->at = at;
+    return 1;
 }
 
-static int place_image(Scan *scan, const Node *node, uint64_t cell) {
+static int place_image(Scan *scan, const Node *node, uint64_t cell, int depth) {
     int32_t *state = state_of(scan, node->a);
     if (kind_of(cell) == NUL) {
         *state = -1;
@@ -148,7 +164,10 @@ static int place_image(Scan *scan, const Node *node, uint64_t cell) {
         if (kind_of(cell) != OBJECT || node->c) return 0;
         uint64_t header = next_entry(scan);
         if (kind_of(header) == BELOW_RECORD) {
-            if (!place_record(scan, node->a, node->b, (int32_t)start_of(header))) return 0;
+            if (!has_row(scan, node->a)) return 0;
+            open_row(scan, node->a);
+            if (!place_record(scan, node->a, node->b, (int32_t)start_of(header), depth)) return 0;
+            scan->rows[node->a]++;
         } else if (kind_of(header) != BELOW_IMAGE || !place_row(scan, node->a, node->b, header)) return 0;
         *state = 1;
     }
@@ -182,7 +201,7 @@ static int place_member(Scan *scan, int32_t number, uint64_t cell, int depth) {
     case IS_LITERAL:
         skip_below(scan, cell);
         return place_literal(scan, number, cell);
-    case IS_IMAGE: return place_image(scan, node, cell);
+    case IS_IMAGE: return place_image(scan, node, cell, depth + 1);
     default:
         if (kind_of(cell) == NUL) {
             put(scan, ANY_IMAGE, node->d, cell);
@@ -212,24 +231,11 @@ static int place_map(Scan *scan, int32_t number, int64_t end, int depth) {
 }
 
 static int place_object(Scan *scan, int32_t number, int depth) {
-    const Plan *plan = scan->plan;
-    const Node *node = plan->node + number;
     uint64_t header = next_entry(scan);
     if (depth > MOST_NESTED) return 0;
     if (kind_of(header) == BELOW_MAP) return place_map(scan, number, scan->at + length_of(header), depth);
     if (kind_of(header) != BELOW_RECORD) return 0;
-    const AvroNode *record = scan->program->node + start_of(header);
-    const int32_t *places = find_members(scan, number, (int32_t)start_of(header));
-    if (places == NULL) return 0;
-    int32_t before = -1, required = 0;
-    for (int32_t i = 0; i < record->b; i++) {
-        const Member *member = plan->member + node->a + places[2 * i];
-        uint64_t cell = next_entry(scan);
-        if (node->f && places[2 * i] <= before) return 0;
-        before = places[2 * i], required += member->required;
-        if (!place_member(scan, member->node, cell, depth)) return 0;
-    }
-    return required == node->c;
+    return place_record(scan, scan->plan->node[number].e, number, (int32_t)start_of(header), depth);
 }
 
 int place_message(Scan *scan, int64_t number) {

@@ -8,17 +8,20 @@
 
 #define MOST_NESTED 16 /* of objects that are taken apart */
 
-/* A column in the plan: its slot, the kinds that are taken, its place in the row, and whether it is required. */
+/* A column, or member of a record, in the plan: its node, its place in the row or object, and whether it is required. Of a
+ * leaf also its slot, which is in the row or the message, and the kinds that are taken.
+ */
 typedef struct {
-    int32_t slot, kinds, place, required;
+    int32_t node, place, required, slot, kinds, in_row;
 } Column;
 
-/* What the members of a record and the columns of an image are in the plan, found once. */
+/* What the members of records and the columns of images are in the plan, found once. */
 typedef struct {
-    int32_t *object;  /* by node of the program: the object of the plan that its members are of, -1 */
-    int32_t *place;   /* by link of the program: of a member of a record, its place in the object */
+    int32_t *object;  /* by node of the program: the object of the plan that its members were looked for in, -1 */
+    uint8_t *fits;    /* and whether it has them */
+    Column *member;   /* by link of the program: those of a record from its first on */
     int64_t *columns; /* by image: the names of columns that were found last, -1 */
-    int32_t *count;   /* by image: how many */
+    int32_t *count;   /* by image: how many; -1 where they do not fit */
     Column *column;   /* by image and column */
 } Bound;
 

@@ -26,9 +26,20 @@ static inline int first_of(uint64_t found) { return __builtin_ctzll(found) >> 3;
 /* Behind the letters of a JSON string that stand for themselves. */
 static const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end) {
 #ifdef HAS_WORDS
-    for (uint64_t word, found; end - p >= 8; p += 8) {
-        memcpy(&word, p, 8), found = odd_bytes(word);
-        if (found) return p + first_of(found);
+    int64_t length = end - p;
+    uint64_t word, found;
+    if (length >= 8) {
+        for (; end - p >= 8; p += 8) {
+            memcpy(&word, p, 8), found = odd_bytes(word);
+            if (found) return p + first_of(found);
+        }
+        memcpy(&word, end - 8, 8), found = odd_bytes(word); /* those before `p` are plain */
+        return found ? end - 8 + first_of(found) : end;
+    }
+    if (length >= 4) {
+        uint32_t first, last;
+        memcpy(&first, p, 4), memcpy(&last, end - 4, 4);
+        if (!odd_bytes(first | (uint64_t)last << 32)) return end;
     }
 #endif
     while (p < end && is_plain(*p)) p++;
