@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import cache
 
 import pytest
 from document_messages import (
@@ -18,7 +19,7 @@ from document_messages import (
     rows_of_kernel,
     unlike_by_cuts,
 )
-from topics import CATALOGUE, rendered
+from topics import CATALOGUE, rendered, scope_of
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
@@ -27,7 +28,7 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point
 from cdc_contracts.registry.core.stats.reference_tally import account_of
 from cdc_contracts.registry.core.validate.described_contexts import open_detected
-from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, ValidationContext, open_validation
+from cdc_contracts.registry.core.validate.validation_context import DetectedSubjects, ValidationContext
 
 native = pytest.mark.parametrize("native", ["off", "eager"])
 ORDERS = [("debezium/mongodb", "debezium/json"), ("debezium/json", "debezium/mongodb")]
@@ -78,7 +79,9 @@ def shuffled(seed: int, times: int = 1) -> list[Pair]:
     return records
 
 
+@cache
 def mixed(order: tuple[str, ...]) -> ValidationContext:
+    """Return the context of a topic with messages of these subjects: one for all tests, which ask the same of it."""
     return open_detected(CATALOGUE, DetectedSubjects(order), ReadingOptions())
 
 
@@ -93,14 +96,14 @@ def test_rows_and_findings_do_not_depend_on_how_a_topic_is_cut(order, size, time
 
 @pytest.mark.parametrize("subject", ["debezium/mongodb", "debezium/mongodb@1", "debezium/json", "debezium/flat"])
 def test_a_declared_contract_says_the_same_of_every_cut(subject):
-    validation = open_validation(CATALOGUE, subject, ReadingOptions())
+    validation = scope_of(subject)
     for size in (7, 400):
         assert unlike_by_cuts(validation, shuffled(size), size) == []
 
 
 @pytest.mark.parametrize("subject", [one for one in CATALOGUE.subjects() if one != "debezium/mongodb"])
 def test_under_any_other_contract_documents_are_said_to_be_of_their_own(subject):
-    validation, pairs = open_validation(CATALOGUE, subject, ReadingOptions()), [*MESSAGES.values()] * 2
+    validation, pairs = scope_of(subject), [*MESSAGES.values()] * 2
 
     assert unlike_by_cuts(validation, pairs, len(pairs)) == []
     found = {
@@ -147,7 +150,7 @@ def test_messages_beside_their_schema_are_told_apart_too(order):
 
 
 def test_a_delete_is_of_another_dialect_where_only_relational_messages_are_declared():
-    validation = open_validation(CATALOGUE, "debezium/json", ReadingOptions())
+    validation = scope_of("debezium/json")
     pair = MESSAGES["3.6.1 delete"]
 
     verdicts = [validation.validate(*pair).verdict, MessageValidator(validation).validate(*pair, decodes=True).verdict]
