@@ -72,11 +72,9 @@ RECORDS = [
 ]
 
 
-def shuffled(seed: int, times: int = 1) -> list[Pair]:
-    """Return the records so many times in another order."""
-    records = RECORDS * times
-    random.Random(seed).shuffle(records)
-    return records
+def shuffled(records: list[Pair], seed: int) -> list[Pair]:
+    """Return records in another order."""
+    return random.Random(seed).sample(records, len(records))
 
 
 @cache
@@ -86,24 +84,30 @@ def mixed(order: tuple[str, ...]) -> ValidationContext:
 
 
 @native
-@pytest.mark.parametrize(("size", "times", "seeds"), [(1, 1, 1), (7, 1, 2), (400, 3, 2)])
 @pytest.mark.parametrize("order", [("debezium/mongodb",), *ORDERS], ids=" ".join)
-def test_rows_and_findings_do_not_depend_on_how_a_topic_is_cut(order, size, times, seeds, native, monkeypatch):
+def test_rows_and_findings_of_records_alone_in_a_batch_are_those_of_the_reference(order, native, part, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
-    for seed in range(seeds):
-        assert unlike_by_cuts(mixed(order), shuffled(seed, times), size) == [], seed
+    assert unlike_by_cuts(mixed(order), shuffled(part(RECORDS, 3), 0), 1) == []
+
+
+@native
+@pytest.mark.parametrize(("size", "times"), [(7, 1), (400, 3)])
+@pytest.mark.parametrize("order", [("debezium/mongodb",), *ORDERS], ids=" ".join)
+def test_rows_and_findings_do_not_depend_on_how_a_topic_is_cut(order, size, times, native, part, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    for seed in part(range(2), 2):
+        assert unlike_by_cuts(mixed(order), shuffled(RECORDS * times, seed), size) == [], seed
 
 
 @pytest.mark.parametrize("subject", ["debezium/mongodb", "debezium/mongodb@1", "debezium/json", "debezium/flat"])
 def test_a_declared_contract_says_the_same_of_every_cut(subject):
-    validation = scope_of(subject)
     for size in (7, 400):
-        assert unlike_by_cuts(validation, shuffled(size), size) == []
+        assert unlike_by_cuts(scope_of(subject), shuffled(RECORDS, size), size) == []
 
 
 @pytest.mark.parametrize("subject", [one for one in CATALOGUE.subjects() if one != "debezium/mongodb"])
-def test_under_any_other_contract_documents_are_said_to_be_of_their_own(subject):
-    validation, pairs = scope_of(subject), [*MESSAGES.values()] * 2
+def test_under_any_other_contract_documents_are_said_to_be_of_their_own(subject, part):
+    validation, pairs = scope_of(subject), part(MESSAGES.values(), 3) * 2
 
     assert unlike_by_cuts(validation, pairs, len(pairs)) == []
     found = {
