@@ -1,6 +1,7 @@
 """Options of a producer that nobody states are found out from many messages, in any order and however they are cut."""
 
 import json
+from functools import cache
 from random import Random
 
 import pytest
@@ -26,9 +27,15 @@ SMALLER_UNITS = ("adaptive_time_microseconds", "microseconds", "nanoseconds")
 PRICES = [None, None, "1234", {"scale": 1, "value": "fA=="}, [1], True, "NaN", 1234, ""]
 
 
+@cache
+def without_options():
+    """The context in which no option of the producer is stated."""
+    return open_validation(CATALOGUE, CONTRACT, options_of(None))
+
+
 def audited(records, parameters=None):
-    validation = open_validation(CATALOGUE, CONTRACT, options_of(parameters))
-    return Kernel(validation).audit(batch_of(records))
+    stated = open_validation(CATALOGUE, CONTRACT, options_of(parameters)) if parameters else without_options()
+    return Kernel(stated).audit(batch_of(records))
 
 
 def report_of(tally):
