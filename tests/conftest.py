@@ -139,6 +139,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_sessionfinish() -> None:
     gc.collect()  # connections that tests left to the collector are closed while the filters of warnings hold
+    gc.freeze()  # what is left lives as long as the process: pytest and Python would look through it three times more
 
 
 @pytest.hookimpl(wrapper=True)
