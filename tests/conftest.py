@@ -44,6 +44,8 @@ Spark as users have it.
 """
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Judging makes many small objects and hardly a cycle: with Python's 700 a quarter of the time went into looking."""
+COLLECTIONS_BETWEEN_FULL_ONES = 50
+"""Of the second generation: a full one looks through what all tests share, for seconds, and finds next to nothing."""
 NO_JAVA = Path(__file__).with_name("a test that starts Java needs the mark `java`")
 
 
@@ -133,7 +135,7 @@ def left_to_the_night(item: pytest.Item, sampled: Sampled) -> bool:
 
 def pytest_collection_finish() -> None:
     gc.freeze()
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 10, COLLECTIONS_BETWEEN_FULL_ONES)
     gc.enable()
 
 
