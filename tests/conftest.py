@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.unraisableexception import gc_collect_iterations_key
 from case_sampling import SAMPLING, VARIABLE, Sampled, T, sample, set_seed, take_part, turn_of
 from certificates import Authority
 from hypothesis import settings
@@ -76,6 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Some images forbid it, and then each process that tests start compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     gc.disable()  # until the tests are collected, which stay until the end
+    config.stash[gc_collect_iterations_key] = 0  # at the end `pytest_sessionfinish` has collected, which takes seconds
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -141,7 +143,6 @@ def pytest_collection_finish() -> None:
 
 def pytest_sessionfinish() -> None:
     gc.collect()  # connections that tests left to the collector are closed while the filters of warnings hold
-    gc.freeze()  # what is left lives as long as the process: pytest and Python would look through it three times more
 
 
 @pytest.hookimpl(wrapper=True)
