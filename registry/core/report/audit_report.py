@@ -174,7 +174,7 @@ def build_report(
         subjects = sorted({reference.partition("@")[0] for reference in tally.seen})
     runs = proven_runs(tally)
     overlaps = count_overlaps(tally)
-    source = _read_by(read.source, applied.validation)
+    source = _read_by(read.source, catalogue, applied.validation)
     families = options.families if options is not None else TableFamilies()
     context = FindingContext(
         tally, catalogue, contract, source, overlaps, show_values, runs, versions is not None, families, timeline
@@ -211,8 +211,9 @@ def build_report(
     )
 
 
-def _read_by(source: ReportSource, validation: ValidationContext | None) -> ReportSource:
-    """Return the source with the table contracts, parameters and schemas that its messages were read by."""
+def _read_by(source: ReportSource, catalogue: Catalogue, validation: ValidationContext | None) -> ReportSource:
+    """Return the source with the contracts, table contracts, parameters and schemas that its messages were read by."""
+    source = structs.replace(source, contract_folders=tuple(map(str, catalogue.own_folders)) or UNSET)
     if validation is None:
         return source
     options = validation.reading_options

@@ -62,6 +62,8 @@ class ReportSource(Struct, frozen=True, kw_only=True):
     """Empty lines of a file."""
     contracts: Sometimes[dict[str, str]] = UNSET
     """The contract of each topic, where several contracts are validated against."""
+    contract_folders: Sometimes[tuple[str, ...]] = UNSET
+    """Folders of contracts beside those shipped."""
     tables: Sometimes[str] = UNSET
     """File or folder of the table contracts."""
     parameters: Sometimes[dict[str, str]] = UNSET
