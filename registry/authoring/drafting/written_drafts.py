@@ -59,7 +59,10 @@ def write_mapping(draft: ContractDraft) -> Lines:
     lines.add("names", ["drop-parameters"] if block else ["upper", "drop-parameters"])
     if not draft.forms:
         lines.ask("no message names the type of a column: how is each type written, as in `sql-datetime: [DATETIME]`?")
-        lines.ask("until then values are read by their JSON kind; table contracts (`tables infer`) give types.")
+        lines.ask(
+            "until then values are read by their JSON kind; a table contract (`tables infer`) gives columns types, and "
+            "one that is not listed here is a finding."
+        )
         if draft.untyped.question:
             lines.ask(draft.untyped.question)
         lines.add("untyped", draft.untyped.by_kind, draft.untyped.evidence)
