@@ -348,6 +348,14 @@ def test_midnight_of_1970_in_another_zone_is_a_usual_default_and_no_change_of_un
     assert option_findings(report_of(Kernel(validation).audit(batch_of(records)))) == []
 
 
+def test_the_report_says_that_what_a_versions_file_leaves_open_has_to_be_stated():
+    records = [(0, offset, message(times="nanoseconds" if offset < 2 else "connect")) for offset in range(4)]
+
+    (found,) = [one for one in report_of(audited(records))["findings"] if one["rule"] == "D03.option"]
+
+    assert "State what the file leaves open; `decode --versions versions.yaml` then reads each part" in found["action"]
+
+
 @pytest.mark.parametrize("cuts", [1, 7])
 @pytest.mark.parametrize(
     ("before", "after", "observed"),
