@@ -163,6 +163,8 @@ def _write_columns(draft: ContractDraft, columns: Any, lines: Lines) -> None:
     place = draft.row_without_column
     if draft.places.container == JSON_TEXT and place is None:
         lines.ask("may a row lack columns that others of its table have? `optional: true` says so.")
+    elif draft.places.container != JSON_TEXT and place is not None:
+        lines.ask("is a column that a row lacks NULL or empty? `lacking: null-or-empty` says so.")
     lines.add("columns", columns, "" if place is None else f"not all rows of a table have the same, first in {place}")
 
 
