@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.unraisableexception import gc_collect_iterations_key
 from case_sampling import SAMPLING, VARIABLE, Sampled, T, sample, set_seed, take_part, turn_of
 from certificates import Authority
 from hypothesis import settings
@@ -44,6 +45,8 @@ Spark as users have it.
 """
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Judging makes many small objects and hardly a cycle: with Python's 700 a quarter of the time went into looking."""
+COLLECTIONS_BETWEEN_FULL_ONES = 50
+"""Of the second generation: a full one looks through what all tests share, for seconds, and finds next to nothing."""
 NO_JAVA = Path(__file__).with_name("a test that starts Java needs the mark `java`")
 
 
@@ -74,6 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Some images forbid it, and then each process that tests start compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     gc.disable()  # until the tests are collected, which stay until the end
+    config.stash[gc_collect_iterations_key] = 0  # at the end `pytest_sessionfinish` has collected, which takes seconds
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -133,7 +137,7 @@ def left_to_the_night(item: pytest.Item, sampled: Sampled) -> bool:
 
 def pytest_collection_finish() -> None:
     gc.freeze()
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 10, COLLECTIONS_BETWEEN_FULL_ONES)
     gc.enable()
 
 

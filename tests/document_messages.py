@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from output_rows import by_kernel, by_reference, records_of, tables_of, unlike_rows
 from record_batches import batch_of_values
-from topics import CATALOGUE
+from topics import scope_of
 
-from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.message.canonical_changes import Change
-from cdc_contracts.registry.core.validate.validation_context import ValidationContext, open_validation
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
 DOCUMENTS, BESIDE_BLOCKS = "debezium/mongodb@1", "debezium/mongodb-schema@1"
 FOLDER = Path(__file__).parent / "registry" / "message" / "documents"
@@ -39,7 +38,8 @@ MESSAGES = dict(map(_read, (FOLDER / "messages.jsonl").read_text("utf-8").splitl
 
 
 def open_documents(reference: str = DOCUMENTS, **options: Any) -> ValidationContext:
-    return open_validation(CATALOGUE, reference, ReadingOptions(**options))
+    """Return the context in which documents are validated; without options the same for all tests of a process."""
+    return scope_of(reference, **options)
 
 
 def beside_blocks(pair: Pair) -> Pair:

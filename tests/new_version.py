@@ -47,6 +47,8 @@ def copy_of_the_repository(target: Path) -> Path:
         if (source.exists() or source.is_symlink()) and not _LATER.match(name):
             copied.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, copied, follow_symlinks=False)
+            if source.suffix == ".py":
+                _copy_compiled(source, copied.parent)
     lock = target / "contracts" / "ids.lock"
     lines = lock.read_text(encoding="utf-8").splitlines(keepends=True)
     lock.write_text("".join(line for line in lines if not _LATER_ID.search(line)), encoding="utf-8")
@@ -55,6 +57,13 @@ def copy_of_the_repository(target: Path) -> Path:
     (target / ".git" / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
     _commit(target, "What there was")
     return target
+
+
+def _copy_compiled(source: Path, folder: Path) -> None:
+    """Copy what Python and pytest compiled of a module; it holds there too, as the copy has the time of its source."""
+    for compiled in (source.parent / "__pycache__").glob(f"{source.stem}.*.pyc"):
+        (folder / "__pycache__").mkdir(exist_ok=True)
+        shutil.copy2(compiled, folder / "__pycache__")
 
 
 def add_the_version(tree: Path) -> None:

@@ -24,13 +24,18 @@ LONGEST = (
 """Files that start Java and take long for the tests they hold: begun first, so that in the end nobody waits for one."""
 
 SLOWEST = (
-    "test_house_rules.py", "test_site.py", "test_record_pairs.py", "test_differential.py", "test_lint.py", "test_ci.py",
-    "test_bound_schemas.py", "test_many_tables.py", "test_message_validator.py", "test_message_counts.py",
-    "test_evidence_over_histories.py", "test_native_agreement.py", "test_tables_with_own_columns.py",
-    "test_native_sanitized.py", "test_adding_a_version.py", "test_foreign_messages.py", "test_record_order.py",
-    "test_draft_folders.py", "test_key_columns.py", "test_contract.py", "test_captures.py", "test_stream_drift.py",
-    "test_options_of_captures.py", "test_one_file_rules.py", "test_joined_captures.py", "test_auto.py",
-    "test_versions.py", "test_validation_without_arrow.py", "test_contracts_on_a_server.py", "test_row_types.py",
+    "test_house_rules.py", "test_adding_a_version.py", "test_native_sanitized.py", "test_document_batches.py",
+    "test_sparse_rows.py", "test_hostile_documents.py", "test_foreign_messages.py", "test_record_pairs.py",
+    "test_differential.py", "test_message_validator.py", "test_app.py", "test_many_tables.py",
+    "test_draft_folders.py", "test_ci.py", "test_record_order.py", "test_site.py", "test_lint.py",
+    "test_decoded_framed_captures.py", "test_every_version.py", "test_bound_schemas.py", "test_absent_members.py",
+    "test_option_evidence.py", "test_captures.py", "test_tables_with_own_columns.py", "test_native_agreement.py",
+    "test_contracts_on_a_server.py", "test_one_file_rules.py", "test_native_utf8.py", "test_row_types.py",
+    "test_auto.py", "test_options_of_captures.py", "test_column_writing.py", "test_key_columns.py",
+    "test_patterns_of_contracts.py", "test_validation_by_range.py", "test_discriminator_drift.py",
+    "test_nightly.py", "test_members_beside_columns.py", "test_detection.py", "test_message_counts.py",
+    "test_joined_captures.py", "test_stream_drift.py", "test_validation_without_arrow.py", "test_versions.py",
+    "test_every_column.py", "test_file_schemas.py",
 )  # fmt: skip
 """Files without Java that take longest (docs/test-times.md), for the same reason."""
 

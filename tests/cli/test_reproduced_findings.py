@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from home_made import flat, written
 from topics import CATALOGUE
 
 from cdc_contracts.cli.app import main
@@ -73,3 +74,22 @@ def test_the_command_of_a_finding_has_the_table_contracts_and_parameters_of_the_
         assert words[words.index("--tables") :][: len(stated)] == stated
         main([*words, "--json"])
         assert rule in {one for one, _ in identities(json.loads(capfdbinary.readouterr().out))}
+
+
+def test_the_command_of_a_finding_has_the_folders_of_contracts_of_the_run(tmp_path, monkeypatch, capfdbinary):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topic.jsonl").write_bytes(b"\n".join(written(flat())) + b"\n")
+    main(["contract", "new", "acme/flat", "topic.jsonl", "--to", "our contracts"])
+    lines = (tmp_path / "topic.jsonl").read_text().splitlines()
+    (tmp_path / "topic.jsonl").write_text("\n".join([*lines, lines[0][:-1] + ',"unknown":1}']))
+    own = ["--contract", "acme/flat", "--contracts", "our contracts"]
+    capfdbinary.readouterr()
+
+    main(["audit", "file", "topic.jsonl", *own, "--engine", "local", "--json"])
+
+    report = json.loads(capfdbinary.readouterr().out)
+    assert report["source"]["contract_folders"] == ["our contracts"]
+    (command,) = (one["reproduce"] for one in report["findings"] if one["class"] != NOT_READ)
+    _, *words = shlex.split(command)
+    main([*words, "--json"])
+    assert identities(json.loads(capfdbinary.readouterr().out)) == {("D04", "/unknown")}

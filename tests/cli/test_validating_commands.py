@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -86,6 +87,19 @@ def test_values_of_rows_are_in_a_report_only_where_asked_for(here, capsys):
         shown.append(json.loads(capsys.readouterr().out)["findings"][0]["example"]["message"])
     assert '"note": "aaa"' in shown[0]
     assert '"note":"Zoe"' in shown[1]
+
+
+@pytest.mark.parametrize("copies", [1, 3_000], ids=["few", "many"])
+def test_lines_of_a_check_have_values_where_asked_for(here, copies, capsys):
+    """Few messages are validated one by one, and many in batches."""
+    sent = rendered("dts/canal@2", 1)[0]
+    wrong = [re.sub(rb'"id":"[^"]*"', b'"id":"x9"', sent), re.sub(rb'"type":"[A-Z]+"', b'"type":"UPSERT"', sent)]
+    path = write_lines(here / "a.jsonl", wrong * copies)
+    for options, observed in (([], ["UPSERT", "a9"]), (["--show-values"], ["UPSERT", "x9"])):
+        assert main(["check", path, "--contract", "dts/canal@2", *options]) == 1
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == 2 * copies
+        assert sorted({line.rpartition(", observed ")[2] for line in lines}) == observed
 
 
 def test_check_and_audit_report_the_same(spark, here, capsys):

@@ -389,7 +389,7 @@ class _Attempt:
         return open_validation(self._catalogue(), self.reference, ReadingOptions())
 
     def _catalogue(self) -> Catalogue:
-        return Catalogue([*self.catalogue.roots, self.folder])
+        return self.catalogue.with_root(self.folder)
 
 
 def _heavy(validated: ValidatedMessage) -> bool:

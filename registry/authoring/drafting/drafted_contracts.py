@@ -9,7 +9,12 @@ from typing import Any, Final
 
 from cdc_contracts.registry.authoring.drafting.envelope_facts import EnvelopeFacts
 from cdc_contracts.registry.authoring.drafting.envelope_schema_drafts import AvroDraft, SchemaDraft
-from cdc_contracts.registry.authoring.drafting.image_sides import OpImages, find_row_without_column
+from cdc_contracts.registry.authoring.drafting.image_sides import (
+    OpImages,
+    find_gap_in_column,
+    find_row_without_column,
+    rows_after,
+)
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts, SampleMessage
 from cdc_contracts.registry.authoring.drafting.message_parts import find_parts
 from cdc_contracts.registry.authoring.drafting.object_texts import CONSTANTS
@@ -46,10 +51,14 @@ class ContractDraft:
 
     @cached_property
     def row_without_column(self) -> str | None:
-        """The place of a document with other columns than one of its collection; None if there is none."""
-        if self.places.container != JSON_TEXT:
+        """The place of a row that lacks a column which others of its table have; None if there is none.
+
+        A document lacks fields by itself; the column of another row has to come back, or its table lost it.
+        """
+        if self.places.types is not None or self.places.types_in_image is not None:
             return None
-        return find_row_without_column(self.members, self.sides, self.envelope.names_of)
+        rows = list(rows_after(self.members, self.places, self.sides, self.envelope.names_of))
+        return find_row_without_column(rows) if self.places.container == JSON_TEXT else find_gap_in_column(rows)
 
     @property
     def subject(self) -> str:

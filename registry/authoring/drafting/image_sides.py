@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cdc_contracts.registry.authoring.drafting.message_members import Members, Parts, SampleMessage
 from cdc_contracts.registry.authoring.drafting.op_codes import OpCodes, holding_images
@@ -60,22 +60,43 @@ def find_sides(members: Members, places: RowPlaces, codes: OpCodes) -> dict[str,
     return found
 
 
-def find_row_without_column(
-    members: Members, sides: Mapping[str, OpImages], names_of: Callable[[SampleMessage], object]
-) -> str | None:
-    """Return the place of the first row after a change with other columns than one of its table; None if there is none.
+class TableRow(NamedTuple):
+    """A row after a change: where its message is, what this says of its table, and the row."""
 
-    Rows that another image completes do not count.
-    """
+    place: str
+    table: object
+    row: dict[str, Any]
+
+
+def rows_after(
+    members: Members, places: RowPlaces, sides: Mapping[str, OpImages], names_of: Callable[[SampleMessage], object]
+) -> Iterator[TableRow]:
+    """Yield the rows after changes, in order, but for those that another image completes."""
     after = [side for one in sides.values() for name, side in one.sides.items() if name == "after"]
     completed = {side["at"] for side in after if "completed_from" in side}
-    images = [at for at in dict.fromkeys(side["at"] for side in after) if at not in completed]
-    columns: dict[object, set[str]] = {}
+    images = [split_pointer(at) for at in dict.fromkeys(side["at"] for side in after) if at not in completed]
     for message in members.messages:
-        for at in images:
-            row = message.at(split_pointer(at))
-            if isinstance(row, dict) and row and columns.setdefault(names_of(message), {*row}) != row.keys():
-                return message.place
+        for parts in images:
+            for row in places.rows(message.at(parts)):
+                yield TableRow(message.place, names_of(message), row)
+
+
+def find_row_without_column(rows: Iterable[TableRow]) -> str | None:
+    """Return the place of the first row with other columns than one of its table; None if there is none."""
+    columns: dict[object, set[str]] = {}
+    return next((place for place, table, row in rows if columns.setdefault(table, {*row}) != row.keys()), None)
+
+
+def find_gap_in_column(rows: Iterable[TableRow]) -> str | None:
+    """Return the place of the first row without a column that rows of its table have before it and behind it."""
+    lacking: dict[object, dict[str, str | None]] = {}
+    for place, table, row in rows:
+        first = lacking.setdefault(table, {})
+        gaps = [gap for name in row if (gap := first.setdefault(name, None)) is not None]
+        if gaps:
+            return gaps[0]
+        for name in first.keys() - row.keys():
+            first[name] = first[name] or place
     return None
 
 

@@ -59,7 +59,10 @@ def write_mapping(draft: ContractDraft) -> Lines:
     lines.add("names", ["drop-parameters"] if block else ["upper", "drop-parameters"])
     if not draft.forms:
         lines.ask("no message names the type of a column: how is each type written, as in `sql-datetime: [DATETIME]`?")
-        lines.ask("until then values are read by their JSON kind; table contracts (`tables infer`) give types.")
+        lines.ask(
+            "until then values are read by their JSON kind; a table contract (`tables infer`) gives columns types, and "
+            "one that is not listed here is a finding."
+        )
         if draft.untyped.question:
             lines.ask(draft.untyped.question)
         lines.add("untyped", draft.untyped.by_kind, draft.untyped.evidence)
@@ -160,6 +163,8 @@ def _write_columns(draft: ContractDraft, columns: Any, lines: Lines) -> None:
     place = draft.row_without_column
     if draft.places.container == JSON_TEXT and place is None:
         lines.ask("may a row lack columns that others of its table have? `optional: true` says so.")
+    elif draft.places.container != JSON_TEXT and place is not None:
+        lines.ask("is a column that a row lacks NULL or empty? `lacking: null-or-empty` says so.")
     lines.add("columns", columns, "" if place is None else f"not all rows of a table have the same, first in {place}")
 
 

@@ -61,7 +61,8 @@ class EventStream(Protocol):
     """A stream of events as far as it went.
 
     `version` is that of its messages. `rises` is whether positions are promised to rise in some way, `repeats` whether
-    they may fall and only a repeated one breaks the promise. `lists_tables` is whether table contracts were given,
+    they may fall and only a repeated one breaks the promise. `may_lack_columns` is whether a row may lack columns that
+    others of its table have, `lists_tables` whether table contracts were given,
     `names_table` whether messages name their table. `seen` are the ops of unchanged events, `tables` the changed
     tables, `latest` is the previous event.
     """
@@ -76,6 +77,8 @@ class EventStream(Protocol):
     def rises(self) -> bool: ...
     @property
     def repeats(self) -> bool: ...
+    @property
+    def may_lack_columns(self) -> bool: ...
     @property
     def lists_tables(self) -> bool: ...
     @property

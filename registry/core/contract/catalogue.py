@@ -6,10 +6,11 @@ import difflib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.core.common import yaml_documents
@@ -162,6 +163,26 @@ class Catalogue:
     @property
     def roots(self) -> tuple[Traversable, ...]:
         return self._roots
+
+    def with_root(self, root: Traversable) -> Catalogue:
+        """Return the catalogue with one folder more; what is resolved is shared, if the folder replaces none of it."""
+        added, known = Catalogue([root]), self._versions
+        numbers = [versions.keys() & known.get(subject, {}).keys() for subject, versions in added._versions.items()]
+        if any(numbers) or added._mapping_files.keys() & self._mapping_files.keys():
+            return Catalogue([*self._roots, root])
+        found = Catalogue([])
+        found._roots, found._mapping_files = (*self._roots, root), self._mapping_files | added._mapping_files
+        found._mappings, found._documents, found._versions = dict(self._mappings), dict(self._documents), dict(known)
+        for subject, versions in added._versions.items():
+            numbered = known.get(subject, {}) | versions
+            found._versions[subject] = {number: replace(one, catalogue=found) for number, one in numbered.items()}
+        return found
+
+    @property
+    def own_folders(self) -> tuple[Path, ...]:
+        """The folders beside the shipped one, as they were named; those that are held in memory have no name."""
+        shipped = shipped_catalogue().roots
+        return tuple(root for root in self._roots if isinstance(root, Path) and root not in shipped)
 
     @cached_property
     def source_documents(self) -> Mapping[str, SourceDocument]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 
 from cdc_contracts.registry.core.common.errors import UsageError
@@ -14,8 +15,7 @@ def open_catalogue(folders: Sequence[Path] | None) -> Catalogue:
 
     Raises UsageError if a folder is missing or holds no contract.
     """
-    own = check_folders(folders)
-    return Catalogue([*shipped_catalogue().roots, *own]) if own else shipped_catalogue()
+    return reduce(Catalogue.with_root, check_folders(folders), shipped_catalogue())
 
 
 def check_folders(folders: Sequence[Path] | None) -> list[Path]:

@@ -91,8 +91,9 @@ class Meaning(Document):
     values: Values
     """Which mapping of source types to value forms holds."""
     parameters: tuple[
-        Literal["source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction", "null_values"], ...
-    ] = ()  # fmt: skip
+        Literal["source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction", "null_values", "row_columns"],
+        ...,
+    ] = ()
     """Facts that messages do not contain, so that the user has to supply them."""
     names: dict[Annotated[str, Field(pattern=NAME_PARAMETER)], ChosenName] = Field(default_factory=dict)
     """Members and op codes that users may call otherwise, by the parameter that says how."""

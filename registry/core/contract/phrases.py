@@ -44,6 +44,8 @@ PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
         "times, as does one that its clocks skip or repeat",
         "null_values": "deletion where a null value, or the JSON text of it, is the deletion of the row that the Kafka "
         "key names; by default tombstone, unless the contract says deletion",
+        "row_columns": "all or some: whether each row has all columns of its table, or may lack some, as where columns "
+        "that are NULL are left out",
         "avro_timestamp_fraction": "micros or nanos: the unit of fractional seconds in Avro, if not as documented",
     }
 )
@@ -150,6 +152,7 @@ def describe_types(columns: Mapping[str, Any]) -> str:
     types = columns.get("types")
     if types == "none" or not isinstance(types, Mapping):
         lacks = "; a row may lack columns that others have" if columns.get("optional") else ""
+        lacks += ", which are NULL or empty then" if columns.get("lacking") else ""
         return f"not in the message: taken from a table contract, else a value is read by its JSON type{lacks}"
     if "in_image" in types:
         return f"in {types['in_image']} of each image"

@@ -20,9 +20,11 @@ from cdc_contracts.registry.core.writer_schemas.writer_schemas import WriterSche
 
 DELETION = "deletion"
 """What `null_values` says where a null value is the deletion of the row that the key names."""
-PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction", "null_values")
+PARAMETERS = ("source_mode", "time_zone", "timestamp_zone", "avro_timestamp_fraction", "null_values", "row_columns")
+_LACKING = {"all": False, "some": True}
+"""What `row_columns` says, and whether rows may lack columns then."""
 _CHOICES = {"source_mode": SOURCE_MODES, "avro_timestamp_fraction": ("micros", "nanos"),
-            "null_values": ("tombstone", DELETION)}  # fmt: skip
+            "null_values": ("tombstone", DELETION), "row_columns": tuple(_LACKING)}  # fmt: skip
 _DIGITS = {"micros": 6, "nanos": 9}
 _OF_OPTIONS = frozenset(".-")
 """Characters in the names of a producer's options, one of which no parameter has."""
@@ -109,6 +111,10 @@ class ReadingOptions:
     def deletes_by_null(self, otherwise: str | None = None) -> bool:
         """Return whether a null value is the deletion of the row that its key names; `otherwise` if nobody says."""
         return self.parameters.get("null_values", otherwise) == DELETION
+
+    def may_lack_columns(self, *, otherwise: bool) -> bool:
+        """Return whether a row may lack columns that other rows of its table have; `otherwise` if nobody says."""
+        return _LACKING.get(self.parameters.get("row_columns", ""), otherwise)
 
     @property
     def says_null_values(self) -> bool:

@@ -135,6 +135,11 @@ class TableContracts:
         return tuple(sorted(self._by_name))
 
     @cached_property
+    def key_columns(self) -> frozenset[str]:
+        """The columns that are part of the primary key of some table."""
+        return frozenset(name for contract in self._by_name.values() for name in contract.primary_key)
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over all that the contracts say."""
         text = json.dumps(self.documents(), sort_keys=True, separators=(",", ":"))

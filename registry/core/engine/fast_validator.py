@@ -8,7 +8,7 @@ validator, one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
@@ -26,7 +26,8 @@ from cdc_contracts.registry.core.engine.columns.image_flags import (
     key_flags,
     whole_records,
 )
-from cdc_contracts.registry.core.engine.columns.key_columns import KeyColumns
+from cdc_contracts.registry.core.engine.columns.key_columns import KeyColumns, KeysOfBatch
+from cdc_contracts.registry.core.engine.columns.optional_columns import OptionalColumns
 from cdc_contracts.registry.core.engine.columns.row_images import ColumnTable, ImageTexts
 from cdc_contracts.registry.core.engine.columns.shape_columns import ShapeColumns, pool_columns
 from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumns
@@ -85,6 +86,7 @@ class FastValidator:
         self._verdicts = VerdictsByFamily()
         self._decisions = GroupDecisions(validation)
         self._columns = ShapeColumns(validation, self._plan)
+        self._optional = OptionalColumns(validation)
         self._sorter = None if self._plan is None else self._make_sorter(self._plan)
         self._envelopes = None if self._plan is None else EnvelopeReader(self._plan, self._claims, validation.catalogue)
         mapping = self._validators[-1].forms.mapping_for(None)
@@ -182,14 +184,12 @@ class FastValidator:
         envelopes = self._envelopes.read(decoded_batches)
         for decoded_batch, columns, envelope in zip(decoded_batches, tables, envelopes, strict=True):
             plain_names = self._plan.plain_names_of(decoded_batch.shape)
-            value_flags = self._flags(decoded_batch, columns, self._plan, envelope)
             texts_of: dict[int, ImageTexts] = {}
-            coded = None
+            stated = KeysOfBatch(np.zeros(len(decoded_batch), np.int64))
             if keys is not None and self._keys is not None:
                 stated = self._keys.read(decoded_batch, columns, _keys_of(keys, decoded_batch))
-                value_flags += stated.flags
-                coded = stated.coded
-            groups = group_records(decoded_batch, value_flags, envelope.keys, coded)
+            value_flags = self._flags(decoded_batch, columns, self._plan, envelope, stated.named) + stated.flags
+            groups = group_records(decoded_batch, value_flags, envelope.keys, stated.coded)
             batch_tables = self._tables_of(decoded_batch) if plain_names else None
             alone += decoded_batch.numbers[sorted(decoded_batch.unfit)].tolist()
             for group in groups:
@@ -247,14 +247,17 @@ class FastValidator:
         )
 
     def _flags(
-        self, decoded_batch: DecodedBatch, columns: ColumnTable, plan: LayoutPlan, envelope: EnvelopePart
-    ) -> list[tuple[ValueFlag, Mask]]:
+        self, decoded_batch: DecodedBatch, columns: ColumnTable, plan: LayoutPlan, envelope: EnvelopePart,
+        keys: Iterable[object],
+    ) -> list[tuple[ValueFlag, Mask]]:  # fmt: skip
+        """Return the flags of records; `keys` is what Kafka keys name."""
         value_flags = [*envelope.flags]
         readers: dict[ValueFlag, FlagReaders] = {}
         whole = {pointer: whole_records(decoded_batch, rows) for pointer, rows in decoded_batch.rows.items()}
+        optional = {at: self._optional.names_in(decoded_batch, rows, keys) for at, rows in decoded_batch.rows.items()}
         for (pointer, index), values in columns.items():
             rows = decoded_batch.rows[pointer]
-            own = column_flags(decoded_batch, rows, index, values, whole[pointer])
+            own = column_flags(decoded_batch, rows, index, values, whole[pointer], optional[pointer])
             own += asked_flags(decoded_batch, rows, index, values, plan.asked_columns)
             if rows.image.places[index] in self._claims.asked:
                 own += kind_flags(decoded_batch, rows, index, values)

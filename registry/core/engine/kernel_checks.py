@@ -30,7 +30,7 @@ class KernelChecks:
             found += [
                 (batch.source(number), int(batch.offsets[number]), findings)
                 for batch, result in parts
-                for number, findings in findings_by_record(result)
+                for number, findings in findings_by_record(result, values=self.validation.reading_options.show_values)
             ]
         return sorted(found, key=lambda one: one[:2])
 

@@ -336,7 +336,10 @@ class Renderer:
     def _written_type(self, name: str, source_type: str) -> str:
         result = self._capabilities.types.type_name_of(source_type)
         if result is None:
-            raise UsageError(f"{self.version} has no value form for the type {source_type} of column {name}")
+            raise UsageError(
+                f"{self.version} has no value form for the type {source_type} of column {name}",
+                hint="List the type in its value mapping, or give a table of listed types with --tables.",
+            )
         return result
 
     def _column(self, table: SourceTable, name: str) -> ColumnWriter:

@@ -63,8 +63,9 @@ def _refuse_packed_array(start: bytes, where: str) -> None:
 def has_lines(path: Path) -> bool:
     """Return whether a file has a JSON object in each line: its first line is one, and the next one begins another."""
     with path.open("rb") as file:
-        first = file.readline().strip(_BLANK)
-        following = next((line for line in map(_strip, file) if line), b"") if first.endswith(b"}") else b""
+        lines = filter(None, map(_strip, file))
+        first = next(lines, b"")
+        following = next(lines, b"") if first.endswith(b"}") else b""
     if not following.startswith(b"{"):
         return False
     try:

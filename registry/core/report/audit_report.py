@@ -162,7 +162,6 @@ def build_report(
         read_by = applied.validation.validated if applied.validation is not None else validated
         objections = find_objections(tally, read_by, applied.preferences, earlier)
     evidence = collect_evidence(tally, objections, unproven=bool(unproven), stopped=read.stopped is not None)
-    verdict = decide_run(evidence, fail_on).verdict
     tally.bound()
     name_nearest(tally, applied.listed_tables)
     subjects = (
@@ -184,7 +183,7 @@ def build_report(
         source=source,
         contract=contract,
         fail_on=tuple(split_words(fail_on)),
-        verdict=verdict,
+        verdict=decide_run(evidence, fail_on).verdict,
         detection=detection.report() if detection else None,
         coverage=_coverage(tally, read),
         stopped=read.stopped,
@@ -212,12 +211,13 @@ def build_report(
 
 
 def _read_by(source: ReportSource, validation: ValidationContext | None) -> ReportSource:
-    """Return the source with the table contracts, parameters and schemas that its messages were read by."""
+    """Return the source with the contracts, table contracts, parameters and schemas that its messages were read by."""
     if validation is None:
         return source
     options = validation.reading_options
     return structs.replace(
         source,
+        contract_folders=tuple(map(str, validation.catalogue.own_folders)) or UNSET,
         tables=UNSET if options.tables.origin is None else str(options.tables.origin),
         parameters={**options.names, **options.parameters} or UNSET,
         schema_registry=UNSET if options.schemas is None else options.schemas.named,

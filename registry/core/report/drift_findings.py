@@ -320,8 +320,8 @@ def _action(context: FindingContext, key: FindingKey, finding: FindingTally, ver
     """Return what to do; where a topic changes versions, how each part of it is decoded by its own."""
     if key.rule == OPTION_CHANGE:
         return (
-            "`audit --write-versions versions.yaml` writes which value of the option holds where, and "
-            "`decode --versions versions.yaml` reads each part by its own."
+            "`audit --write-versions versions.yaml` writes which value of the option holds where. State what the file "
+            "leaves open; `decode --versions versions.yaml` then reads each part by its own."
         )
     if key.name == CROSS_FIELD:
         return drift_rules()[key.rule.partition(".")[2]].action

@@ -1,7 +1,6 @@
 """Report model: the report of an audit, a check or a decode on a range of records.
 
-The published schema, `report.schema.json`, is written from it: `python -m
-cdc_contracts.registry.file_schemas.published_schemas`.
+`registry.file_schemas.published_schemas` writes the published schema, `report.schema.json`, from it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from cdc_contracts.registry.core.report.reported_slices import ReportedSlices
 from cdc_contracts.registry.core.stats.run_evidence import RunEvidence
 
 REPORT_VERSION: Final = 2
-
 StopReason = Literal["interrupted", "time limit"]
 PositiveCount = Annotated[int, Meta(ge=1)]
 Bound = Count | str | None
@@ -62,6 +60,8 @@ class ReportSource(Struct, frozen=True, kw_only=True):
     """Empty lines of a file."""
     contracts: Sometimes[dict[str, str]] = UNSET
     """The contract of each topic, where several contracts are validated against."""
+    contract_folders: Sometimes[tuple[str, ...]] = UNSET
+    """Folders of contracts beside those shipped."""
     tables: Sometimes[str] = UNSET
     """File or folder of the table contracts."""
     parameters: Sometimes[dict[str, str]] = UNSET

@@ -52,19 +52,26 @@ def detect_command(source: ReportSource, topics: Iterable[str]) -> str | None:
         words = ["topic", *dict.fromkeys(topics), "-b", source.bootstrap or ""]
     elif source.kind == "file":
         words = [_as_path(path) for path in source.paths or ()]
-    return None if not words or words == [_STDIN] else _join(["detect", *words])
+    return None if not words or words == [_STDIN] else _join(["detect", *words, *_in_folders(source)])
 
 
 def _read_by(source: ReportSource, contract: str | None) -> Iterator[str]:
-    """Yield the options that say how messages are read: the contract, the table contracts, and the parameters."""
+    """Yield the options that say how messages are read: the contracts, the table contracts, and the parameters."""
     if contract:
         yield from ("--contract", contract)
+    yield from _in_folders(source)
     if source.schema_registry:
         yield from ("--schema-registry", source.schema_registry)
     if source.tables:
         yield from ("--tables", _as_path(source.tables))
     for name, value in sorted((source.parameters or {}).items()):
         yield from ("--parameter", f"{name}={value}")
+
+
+def _in_folders(source: ReportSource) -> Iterator[str]:
+    """Yield the options that name the folders of contracts beside those shipped."""
+    for folder in source.contract_folders or ():
+        yield from ("--contracts", _as_path(folder))
 
 
 def _in_file(paths: list[str], topic: str, partition: int, offset: int) -> list[str] | None:

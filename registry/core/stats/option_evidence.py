@@ -16,7 +16,7 @@ from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTab
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.validate.form_selection import TypedColumns, zoneless_context
 from cdc_contracts.registry.core.values import FORMS, KEPT_AS_SENT, READ, Context, Number, ValueForm
-from cdc_contracts.registry.core.values.near_epoch import near_epoch
+from cdc_contracts.registry.core.values.likely_counts import likely_counts
 
 WRITTEN: Final = (*READ, *KEPT_AS_SENT)
 """What becomes of values that a producer may write under a form: they are read, or stand for none that the form has."""
@@ -30,8 +30,8 @@ class OpenColumn(NamedTuple):
     """A column whose values an option decides: the form under each value of the option, None where it decides none.
 
     `null` are the values of the option that allow null, if it decides that. `stated` are those that a parameter states,
-    if all that is looked for is what refutes them, or a unit of time that changes though each count is read. `near` are
-    the forms of counts near 1970, each with the values of the option whose form it is of; none for a single unit.
+    if all that is looked for is what refutes them, or a unit of time that changes though each count is read. `likely`
+    are the forms of likely counts, each with the values of the option whose form it is of; none for a single unit.
     `sampled` if a sample decided what is stated.
     """
 
@@ -40,7 +40,7 @@ class OpenColumn(NamedTuple):
     forms: tuple[tuple[str, ValueForm | None, Context], ...]
     null: tuple[str, ...] = ()
     stated: tuple[str, ...] = ()
-    near: tuple[tuple[tuple[str, ...], ValueForm], ...] = ()
+    likely: tuple[tuple[tuple[str, ...], ValueForm], ...] = ()
     sampled: bool = False
 
 
@@ -48,15 +48,15 @@ class Allowed(NamedTuple):
     """The values of an option under which a value of a column can be read.
 
     It refutes those `stated`, if there are any. `of_null` if the option decides what NULL is sent as, and no form.
-    Under the values `near` it is a moment within a month of 1970, and so most likely a count of a larger unit. What is
-    stated is believed, unless it is what a sample decided (`sampled`).
+    Under the values `likely` it is a moment between 1980 and 2054, which it is in no other unit. What is stated is
+    believed, unless it is what a sample decided (`sampled`).
     """
 
     option: str
     values: tuple[str, ...]
     stated: tuple[str, ...] = ()
     of_null: bool = False
-    near: tuple[str, ...] = ()
+    likely: tuple[str, ...] = ()
     sampled: bool = False
 
     @property
@@ -68,8 +68,9 @@ class Allowed(NamedTuple):
 class TopicOption(NamedTuple):
     """What the `held` values of a topic say of an option: the `values` of it that all of them allow, if any.
 
-    There are none where it changes within a partition. `names` are the columns, as TABLE.COLUMN. `of_null` if it
-    decides what NULL of a column with a default is sent as. `left` are the values that hold in some part of the topic.
+    There are none where it changes within a partition, or from one to another. `names` are the columns, as
+    TABLE.COLUMN. `of_null` if it decides what NULL of a column with a default is sent as. `left` are the values that
+    hold in some part of the topic.
     """
 
     topic: str
@@ -128,10 +129,9 @@ class _Seen(NamedTuple):
         return self.stretch.first.offset, self.rows.table or "", self.name, self.rows.loaded, self.allowed
 
     @property
-    def far(self) -> _Seen:
-        """The same, speaking only for values under which it is no moment near 1970, if there are any."""
-        far = tuple(value for value in self.allowed.values if value not in self.allowed.near)
-        return self._replace(says=far) if far else self
+    def likely(self) -> _Seen:
+        """The same, speaking only for the values under which it is a likely moment, if there are any."""
+        return self._replace(says=self.allowed.likely or self.says)
 
 
 class _Part(NamedTuple):
@@ -164,7 +164,8 @@ class OptionEvidence(ColumnWays[Allowed]):
         for (topic, option), partitions in sorted(parts_of.items()):
             parts = [part for found in partitions for part in found]
             seen = [one for part in parts for one in part.seen]
-            values = _common(part.values for part in parts) if len(parts) == len(partitions) else ()
+            agree = len(parts) == len(partitions) and _common(part.says for part in parts)
+            values = _common(part.values for part in parts) if agree else ()
             left = values or tuple(sorted({value for part in parts for value in part.values}))
             columns = {(one.rows.table, one.name) for one in seen}
             held = sum(one.stretch.count for one in seen)
@@ -210,8 +211,8 @@ class OptionEvidence(ColumnWays[Allowed]):
     def _parts(self) -> Iterator[tuple[tuple[str, int, str, tuple[str, ...]], list[_Part]]]:
         """Yield topic, partition, option and what is stated of it with the parts, each of values that agree.
 
-        Moments near 1970 count as counts of a larger unit where these take no turns with others: a unit that changes
-        does so once, and dates of that month come between others.
+        Likely moments speak for their unit where they take no turns with those of another, neither in their column nor
+        in all of them: a unit that changes does so once, and dates of January 1970 come between others.
         """
         found: dict[tuple[str, int, str, tuple[str, ...]], list[_Seen]] = {}
         for one in self._all():
@@ -220,7 +221,11 @@ class OptionEvidence(ColumnWays[Allowed]):
                 found.setdefault(place, []).append(one)
         for place, unordered in sorted(found.items()):
             seen = sorted(unordered, key=lambda one: one.order)
-            parts = _split(one.far for one in seen)
+            columns: dict[tuple[str | None, str], list[_Seen]] = {}
+            for one in seen:
+                columns.setdefault((one.rows.table, one.name), []).append(one.likely)
+            mixed = {column for column, likely in columns.items() if _take_turns(_split(likely))}
+            parts = _split(one if (one.rows.table, one.name) in mixed else one.likely for one in seen)
             yield place, _split(seen) if _take_turns(parts) else parts
 
     def _all(self) -> Iterator[_Seen]:
@@ -272,19 +277,19 @@ def allowed_by(column: OpenColumn, value: Any) -> Allowed | None:
     if value is None:
         return null_allowed_by(column) if column.null else None
     values = tuple(name for name, form, context in column.forms if _reads(form, context, value))
-    near = [name for names, form in column.near if _reads(form, Context(), value) for name in names]
-    return allowing(column, values, near)
+    likely = [name for names, form in column.likely if _reads(form, Context(), value) for name in names]
+    return allowing(column, values, likely)
 
 
-def allowing(column: OpenColumn, values: tuple[str, ...], near: Collection[str]) -> Allowed | None:
-    """Return what a value says that is read under some values of the option of its column, under some `near` 1970.
+def allowing(column: OpenColumn, values: tuple[str, ...], likely: Collection[str]) -> Allowed | None:
+    """Return what a value says that is read under some values of the option of its column, as a `likely` one of some.
 
     None if it says nothing: it is read under no value of the option, or under none that a parameter states, which is a
     finding of its own.
     """
     if not values or (column.stated and not _common((column.stated, values))):
         return None
-    of_both = tuple(value for value in values if value in near)
+    of_both = tuple(value for value in values if value in likely)
     return Allowed(column.option, values, column.stated, bool(column.null), of_both, column.sampled)
 
 
@@ -304,7 +309,7 @@ def _of_open_forms(columns: TypedColumns, mapping: ValueMapping) -> Iterator[Ope
         for name, source_type in (columns.types or {}).items():
             for option, names in mapping.options_of(source_type).items():
                 forms = tuple(_forms_of(mapping, columns.types_of(name), names))
-                yield OpenColumn(name, option, forms, near=_near_epoch(forms))
+                yield OpenColumn(name, option, forms, likely=_likely_counts(forms))
 
 
 def _of_stated_units(columns: TypedColumns) -> Iterator[OpenColumn]:
@@ -314,7 +319,7 @@ def _of_stated_units(columns: TypedColumns) -> Iterator[OpenColumn]:
         return
     still_open = {(one.name, one.option) for one in _of_open_forms(columns, mapping)}
     for one in _of_open_forms(columns, mapping.unstated):
-        if one.near and one.option in mapping.stated and (one.name, one.option) not in still_open:
+        if one.likely and one.option in mapping.stated and (one.name, one.option) not in still_open:
             stated, sampled = split_values(mapping.stated[one.option]), one.option in columns.sampled
             yield one._replace(stated=stated, sampled=sampled)
 
@@ -342,16 +347,16 @@ def _forms_of(
         yield value, form, context
 
 
-def _near_epoch(
+def _likely_counts(
     forms: Iterable[tuple[str, ValueForm | None, Context]],
 ) -> tuple[tuple[tuple[str, ...], ValueForm], ...]:
-    """Return the forms of counts near 1970, with the values of the option that each is of; none for a single unit."""
+    """Return the forms of likely counts, with the values of the option that each is of; none for a single unit."""
     found: dict[ValueForm, tuple[str, ...]] = {}
     for value, form, _ in forms:
-        near = None if form is None else near_epoch(form)
-        if near is not None:
-            found[near] = (*found.get(near, ()), value)
-    return tuple((values, near) for near, values in found.items()) if len(found) > 1 else ()
+        likely = None if form is None else likely_counts(form)
+        if likely is not None:
+            found[likely] = (*found.get(likely, ()), value)
+    return tuple((values, likely) for likely, values in found.items()) if len(found) > 1 else ()
 
 
 def _reads(form: ValueForm | None, context: Context, value: Any) -> bool:

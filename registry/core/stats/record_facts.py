@@ -268,7 +268,8 @@ def _track(reading: Reading, subject: str) -> Track | None:
 def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
     """Return the columns of a complete row: those with a type, otherwise those of an image that is not partial.
 
-    A message without the types that others have says nothing of the columns of its table.
+    A message without the types that others have says nothing of the columns of its table. A row that may lack columns
+    counts as having those of the table contract.
     """
     if columns.origin == "message" and columns.types is None:
         return None
@@ -281,8 +282,10 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
             types = columns.types or {}
         elif side.completed_from is not None and source == side.at:
             continue  # has only the changed columns
-        elif reading.meaning.columns.optional and columns.table is None:
-            return None
+        elif reading.may_lack_columns:
+            if columns.table is None:
+                return None
+            types = dict.fromkeys((*columns.table.types, *reading.column_names(source)), "")
         else:
             types = dict.fromkeys(reading.column_names(source), "")
         if _is_key_of_deleted_row(reading, types):

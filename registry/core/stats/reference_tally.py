@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 from cdc_contracts.registry.core.common.findings import Finding, rule_id
@@ -164,6 +165,12 @@ def value_of_one(finding: Finding, validated: ValidatedMessage) -> str:
     texts = (sent_text(value) for value in _values_at(reading, finding.path))
     shown = (text for text in texts if text is not None and describe_shape(text) == finding.observed)
     return next(map(show_code, shown), finding.observed)
+
+
+def observed_of_one(validated: ValidatedMessage, *, values: bool) -> tuple[Finding, ...]:
+    """Return the findings of one record, with `values` each with the value that it is about, if there is one."""
+    findings = validated.verdict.findings
+    return tuple(replace(one, observed=value_of_one(one, validated)) for one in findings) if values else findings
 
 
 def kinds_of_one(finding: Finding, validated: ValidatedMessage, *, show_values: bool) -> Counter[str]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from cdc_contracts.registry.core.stats.column_ways import ColumnWays, WrittenTable
 from cdc_contracts.registry.core.stats.position_sequences import Stretch
 from cdc_contracts.registry.core.validate.form_selection import NULL_AS_DEFAULT, TypedColumns, zoneless_context
-from cdc_contracts.registry.core.values import FORMS, Context, Flag, ValueForm, token_of
+from cdc_contracts.registry.core.values import FORMS, Context, Flag, ValueForm
 
 
 class SubstituteColumn(NamedTuple):
@@ -67,7 +67,7 @@ def substitute_in(column: SubstituteColumn, value: Any) -> Substitute | None:
     """Return which substitute a value of a column is, None if it is none."""
     if isinstance(value, list | dict) or not column.form.reads(value, column.context, (Flag.SUBSTITUTE,)):
         return None
-    return substitute_of(column.context, token_of(value))
+    return substitute_of(column.context, column.form.token_read(value))
 
 
 def substitute_of(context: Context, token: str) -> Substitute:

@@ -1,8 +1,8 @@
 """Rule inputs: the parts of a message that a rule depends on, by which the fast path has to group records.
 
 Some parts distinguish records for every rule: the op with its flags, the names of the table, the JSON kind of every
-member, the columns of the images and their types. A rule declares here whatever else it reads; from this the fast
-path derives the grouping key of a record and its value flags.
+member, the types of columns, and whether an image has the columns of the key. A rule declares here whatever else it
+reads; from this the fast path derives the grouping key of a record and its value flags.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class Reads:
     numbers by whether they count whole seconds. `patterns`: texts by whether they match. `relations`: members by how
     they are related. `joined`: the joined values of the key, by whether they are those of the key columns of an image.
     `blocks`: schema blocks by whether they describe the columns of the images. `empty_rows`: images of changed columns
-    by whether a row of them has none. `objects`: objects by which members they have, which tells records apart anyway.
+    by whether a row of them has none. `columns`: images by which columns their rows have, besides those of the key.
+    `objects`: objects by which members they have, which tells records apart anyway.
     `kafka_keys`: objects in the key of the record, by their names, and by whether their values are those of the columns
     of an image.
     """
@@ -38,6 +39,7 @@ class Reads:
     joined: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     empty_rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     kafka_keys: tuple[str, ...] = ()
 
@@ -56,6 +58,7 @@ class Reads:
                 *self.joined,
                 *self.blocks,
                 *self.empty_rows,
+                *self.columns,
                 *self.objects,
             )
         )
@@ -73,6 +76,11 @@ def read_nothing(meaning: Meaning) -> Reads:
 def places_at(place: Place | None) -> tuple[str, ...]:
     """Return where a place of the envelope is, if it is a member."""
     return () if place is None or place.in_value is None else (place.in_value,)
+
+
+def columns_of_images(meaning: Meaning) -> Reads:
+    """Declare that a rule reads which columns the rows of all images have."""
+    return Reads(columns=tuple(meaning.images.pointers()))
 
 
 def kafka_keys(meaning: Meaning) -> tuple[str, ...]:

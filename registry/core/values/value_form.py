@@ -155,12 +155,17 @@ class ValueForm:
         """
         if self.numbers is not None and isinstance(value, Number):
             return self.numbers.read(value, context)
-        token = token_of(as_structure(value) if isinstance(value, list | dict) else value)
+        token = self.token_read(value)
         if self.texts is not None and not isinstance(value, Number) and token not in self.texts:
             raise BrokenValue
-        if token == "-0" and isinstance(value, Number) and self.decoder in ("int", "text-or-int"):
-            token = "0"  # as the parser sees the integer -0
         return self._read_token(token, context)
+
+    def token_read(self, value: JsonValue) -> str:
+        """Return the token of a value as it is read: the integer -0 is 0, as the parser sees it."""
+        form = self.numbers if self.numbers is not None and isinstance(value, Number) else self
+        token = token_of(as_structure(value) if isinstance(value, list | dict) else value)
+        is_zero = token == "-0" and isinstance(value, Number) and form.decoder in ("int", "text-or-int")
+        return "0" if is_zero else token
 
     def write(self, text: str, context: Context) -> JsonValue:
         """Write a JSON value that reads back to this canonical text.

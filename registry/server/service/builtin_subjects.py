@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Final
 
@@ -118,7 +119,7 @@ def context_of_folder(folder: Path) -> str:
 
 def catalogue_of(folders: Iterable[Path]) -> Catalogue:
     """Return the shipped contracts together with those of folders."""
-    return Catalogue([*shipped_catalogue().roots, *folders])
+    return reduce(Catalogue.with_root, folders, shipped_catalogue())
 
 
 def _id_of(publication: Publication, lock: Lock) -> int:

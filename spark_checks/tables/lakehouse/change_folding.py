@@ -21,11 +21,12 @@ _NEW: Final = ("insert", LOADED)
 
 def fold_changes(
     rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str],
-    current: DataFrame, deleted: DataFrame, emptied: Emptied | None = None,
+    current: DataFrame, deleted: DataFrame, emptied: Emptied | None = None, emptying: Collection[str] = (),
 ) -> DataFrame:  # fmt: skip
     """Return one row per key with new changes: its deletion, or the values that they set.
 
-    Changes older than a statement that has emptied the table are ignored, new or known.
+    Changes older than a statement that has emptied the table are ignored, new or known. In a change of the `emptying`
+    contracts, a column that the row lacks has no value that is known, whatever it was before.
 
     Columns: the key `k0`, `k1`, ..., which begins with the names of the shard; `_keyed`, false in the one row for all
     changes that name no key; `_changes`, the number of folded changes; `_delete`; `_was_deleted`, whether the key is
@@ -38,7 +39,7 @@ def fold_changes(
 
     keys = key_names(layout, key)
     known = {"_standing": current, "_deletion": deleted.withColumn("_was_deleted", F.lit(True))}  # noqa: FBT003
-    events = _events(rows, layout, key, ordered)
+    events = _events(rows, layout, key, ordered, emptying)
     if emptied is not None:
         events = events.where(f"not ({emptied.is_older({name: f'_at.{name}' for name in ORDER})})")
         still = F.expr(f"not ({emptied.is_older({name: f'there.{name}' for name in ORDER})})")
@@ -57,7 +58,9 @@ def fold_changes(
     return _gather(events, layout, keys)
 
 
-def _events(rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str]) -> DataFrame:
+def _events(
+    rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str], emptying: Collection[str]
+) -> DataFrame:
     """Return the changes of each row of the history by key."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -69,7 +72,7 @@ def _events(rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered:
     deletes = (F.col("_op") == "delete") | half
     row = F.struct(
         F.lit(False).alias("_delete"),  # noqa: FBT003
-        (F.col("_op").isin(*_NEW) | moved).alias("_fresh"),
+        (F.col("_op").isin(*_NEW) | moved | F.col("_contract").isin(*emptying)).alias("_fresh"),
         after.alias("_key"),
         F.col("after").alias("_image"),
         F.transform(

@@ -29,7 +29,11 @@ from cdc_contracts.spark_checks.files.file_sinks import FilePart, SinkPlace, tab
 from cdc_contracts.spark_checks.files.folders import Folder
 from cdc_contracts.spark_checks.files.part_files import read_part
 from cdc_contracts.spark_checks.spark.arrow_schemas import arrow_type, spark_schema
-from cdc_contracts.spark_checks.tables.lakehouse.current_rows import CurrentTables, ordered_contracts
+from cdc_contracts.spark_checks.tables.lakehouse.current_rows import (
+    CurrentTables,
+    emptying_contracts,
+    ordered_contracts,
+)
 from cdc_contracts.spark_checks.tables.lakehouse.history_tables import Commit, open_history
 from cdc_contracts.spark_checks.tables.lakehouse.spark_schemas import ensure_table
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import (
@@ -119,7 +123,9 @@ def open_lakehouse(
         addresses = DeltaDirectory(directory)
     else:
         addresses = IcebergDirectory(directory)
-    current = CurrentTables(addresses, ordered_contracts(catalogue)) if catalogue is not None else None
+    current = None
+    if catalogue is not None:
+        current = CurrentTables(addresses, ordered_contracts(catalogue), emptying_contracts(catalogue))
     return LakehouseTables(addresses, current)
 
 

@@ -118,6 +118,33 @@ def test_a_folder_of_ones_own_adds_to_what_is_shipped():
     assert both.version("acme/plain").mapping_names() == ("acme-two",)
 
 
+def test_one_folder_more_is_read_and_what_was_resolved_of_the_others_stays():
+    both = SHIPPED.with_root(OWN)
+    assert {*both.subjects()} - {*SHIPPED.subjects()} == {"acme/plain"}
+    assert {*both.mapping_names()} - {*SHIPPED.mapping_names()} == {"acme", "acme-two"}
+    assert both.version("dts/canal@2") is SHIPPED.version("dts/canal@2")
+    assert both.version("acme/plain@2").fingerprint == Catalogue([OWN]).version("acme/plain@2").fingerprint
+    assert both.roots == (*SHIPPED.roots, OWN)
+
+
+def test_a_version_more_of_a_subject_is_known_to_the_others_of_it(tmp_path):
+    shutil.copytree(ROOT / "contracts/dts/canal/v2", tmp_path / "dts/canal/v999")
+    both = SHIPPED.with_root(tmp_path)
+    assert len(both.versions("dts/canal")) == NUMBER + 1
+    assert {one.catalogue.versions("dts/canal")[-1].number for one in both.versions("dts/canal")} == {999}
+    assert len(SHIPPED.versions("dts/canal")) == NUMBER
+
+
+@pytest.mark.parametrize("replaced", ["dts/canal/v2/contract.yaml", "dts/types/dts-canal.yaml"])
+def test_where_a_folder_replaces_a_version_or_a_mapping_all_are_resolved_anew(replaced, tmp_path):
+    (tmp_path / replaced).parent.mkdir(parents=True)
+    shutil.copy(ROOT / "contracts" / replaced, tmp_path / replaced)
+    both = SHIPPED.with_root(tmp_path)
+    assert both.version("dts/canal@1").catalogue is both
+    assert both.version("dts/canal@2").folder == (tmp_path if "v2" in replaced else ROOT / "contracts") / "dts/canal/v2"
+    assert both.mapping_file("dts-canal").is_relative_to(tmp_path) == ("types" in replaced)
+
+
 def test_a_new_version_is_one_new_folder(tmp_path):
     folder = tmp_path / "dts" / "canal" / f"v{NUMBER + 1}"
     folder.mkdir(parents=True)

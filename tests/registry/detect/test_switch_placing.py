@@ -15,16 +15,19 @@ from topics import SCENARIOS
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.detect.detection import MIXED
-from cdc_contracts.registry.core.detect.topic_samples import ENOUGH, find_validation, sample_files
+from cdc_contracts.registry.core.detect.topic_samples import find_validation, sample_files
 from cdc_contracts.registry.core.records.input_files import plan_files
 from cdc_contracts.registry.core.validate.validation_context import Undetected
 
+SAMPLE = 700
+"""Messages that are looked at in place of the 2,000 of a command."""
+
 
 def long_history(seed):
-    """A topic of some 3,000 changes, whose producers switch once, in each partition or in all at once."""
+    """A topic of some 1,500 changes, whose producers switch once, in each partition or in all at once."""
     draw = Random(f"long {seed}")
     first, second = draw.sample((DTS_1, DTS_2), 2)
-    shape = linked(draw, random_shape(draw, first, changes=3_000))
+    shape = linked(draw, random_shape(draw, first, changes=1_500))
     delivery = replace(shape.delivery, gone=0.0)
     shape = replace(shape, source=replace(shape.source, states=None, load=None), delivery=delivery)
     return make_history(replace(shape, switch=Switch(second, draw.choice((WHOLE, PARTITION)))), seed)
@@ -33,11 +36,11 @@ def long_history(seed):
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (2, 3, 4))])
 def test_the_versions_of_a_long_topic_are_placed_without_reading_all_of_it(seed, tmp_path):
     history, file = long_history(seed), tmp_path / "orders.parquet"
-    pq.write_table(pa.Table.from_batches([*history.batches()]), file, row_group_size=500)
+    pq.write_table(pa.Table.from_batches([*history.batches()]), file, row_group_size=250)
     plan, read = plan_files([file], whole=False), []
 
     def sample(within=None):
-        for batch in sample_files(plan, ENOUGH, within):
+        for batch in sample_files(plan, SAMPLE, within):
             read.append(batch.num_rows)
             yield batch
 

@@ -302,6 +302,34 @@ def test_a_document_without_a_field_of_another_is_whole(draft):
     assert any(question.startswith("which columns do the images of update leave out?") for question in found.questions)
 
 
+ABOUT_LACKING = "is a column that a row lacks NULL or empty? `lacking: null-or-empty` says so."
+
+
+@pytest.mark.parametrize(
+    ("rows", "optional"),
+    [
+        ([{"id": 1, "a": 1}, {"id": 2}, {"id": 3, "a": 3}], True),
+        ([{"id": 1}, {"id": 2, "a": 2}, {"id": 3, "a": 3}], False),
+        ([{"id": 1, "a": 1}, {"id": 2, "a": 2}, {"id": 3}], False),
+        ([{"id": 1, "a": 1}, {"id": 2, "a": None}, {"id": 3, "a": 3}], False),
+    ],
+    ids=["a column that comes back", "a new column", "a lost column", "a null"],
+)
+def test_rows_may_lack_columns_where_one_comes_back(rows, optional, draft):
+    messages = [{"op": "I", "table": "t", "ts": 1_760_000_000_000 + at, "after": row} for at, row in enumerate(rows)]
+    found = draft(pairs_of(messages))
+
+    assert found.contract["columns"] == {"types": "none"} | ({"optional": True} if optional else {})
+    assert (ABOUT_LACKING in found.questions) == optional
+    assert [row[0][2].keys() for row in found.rows] == [row.keys() for row in rows]
+
+
+def test_rows_of_several_tables_lack_no_column(draft):
+    rows = [("t", {"id": 1, "a": 1}), ("u", {"id": 2}), ("t", {"id": 3, "a": 3})]
+    messages = [{"op": "I", "table": table, "ts": 1_760_000_000_000, "after": row} for table, row in rows]
+    assert draft(pairs_of(messages)).contract["columns"] == {"types": "none"}
+
+
 def test_a_row_of_changed_columns_alone_is_completed(draft):
     found = draft(pairs_of([change("c", None, ANN), change("u", text(name="Ann"), text(id=1, name="Bob"))]))
     assert found.contract["images"]["update"]["before"] == {"at": "/before", "completed_from": "/after"}

@@ -23,12 +23,16 @@ from document_messages import (
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from output_rows import ask_reference
 
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.messages.message_validator import MessageValidator
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
 native = pytest.mark.parametrize("native", ["off", "eager"])
+contracts = pytest.mark.parametrize("contract", [DOCUMENTS, BESIDE_BLOCKS])
+sides = pytest.mark.parametrize("side", ["before", "after"])
+ops = pytest.mark.parametrize("op", ["c", "u", "d", "r", "x"])
 UPDATE = MESSAGES["3.6.1 update-with-pre-image"].value
 OID = '{"$oid": "690c5a1e7d3b0f4c2a91e6d8"}'
 KEY = b'{"id":"5"}'
@@ -75,16 +79,14 @@ def difference(validation: ValidationContext, pairs: list[Pair]) -> list[str]:
     validator, found = MessageValidator(validation), []
     for decodes in (True, False, True):
         for pair in pairs:
-            mine, told = validator.validate(*pair, decodes=decodes), validation.validate(*pair)
+            mine, told = validator.validate(*pair, decodes=decodes), ask_reference(validation, *pair)
             if mine.verdict != told.verdict or (decodes and mine.changes != told.changes):
                 found.append(f"{pair!r:.2000}\n  single    {mine!r:.1000}\n  reference {told!r:.1000}")
     return found
 
 
-@native
-@pytest.mark.parametrize("contract", [DOCUMENTS, BESIDE_BLOCKS])
-def test_every_path_says_the_same_of_every_key(contract, native, monkeypatch):
-    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+def with_every_key(contract: str) -> list[Pair]:
+    """Return a message of each kind with every key."""
     values = [
         DELETE,
         UPDATE,
@@ -93,24 +95,47 @@ def test_every_path_says_the_same_of_every_key(contract, native, monkeypatch):
     ]
     if contract == BESIDE_BLOCKS:
         values = [beside_blocks(Pair(value)).value for value in values]
-    pairs = [Pair(value, key) for value in values for key in KEYS]
+    return [Pair(value, key) for value in values for key in KEYS]
 
-    for size in (len(pairs), 5):
-        assert unlike_by_cuts(open_documents(contract), pairs, size) == []
-    assert difference(open_documents(contract), pairs) == []
+
+def with_images(images: list[Any], contract: str, op: str, side: str) -> list[Pair]:
+    """Return messages of an operation with images on one side, some also without a key."""
+    pairs = [Pair(with_members(UPDATE, op=op, **{side: image}), KEY) for image in images]
+    pairs += [Pair(with_members(DELETE, op=op, **{side: image}), key) for image in images for key in (KEY, None)]
+    return pairs if contract == DOCUMENTS else [*map(beside_blocks, pairs)]
 
 
 @native
-@pytest.mark.parametrize("side", ["before", "after"])
-@pytest.mark.parametrize("op", ["c", "u", "d", "r", "x"])
-def test_every_path_says_the_same_of_every_image(op, side, native, monkeypatch):
+@contracts
+def test_batches_of_every_key_are_read_as_by_the_reference(contract, native, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
-    pairs = [Pair(with_members(UPDATE, op=op, **{side: image}), KEY) for image in IMAGES]
-    pairs += [Pair(with_members(DELETE, op=op, **{side: image}), key) for image in IMAGES for key in (KEY, None)]
+    pairs = with_every_key(contract)
 
-    for contract, records in ((DOCUMENTS, pairs), (BESIDE_BLOCKS, [*map(beside_blocks, pairs)])):
-        assert unlike_by_cuts(open_documents(contract), records, 50) == []
-        assert difference(open_documents(contract), records) == []
+    for size in (len(pairs), 5):
+        assert unlike_by_cuts(open_documents(contract), pairs, size) == []
+
+
+@contracts
+def test_a_message_alone_with_any_key_is_read_as_by_the_reference(contract):
+    assert difference(open_documents(contract), with_every_key(contract)) == []
+
+
+@native
+@contracts
+@sides
+@ops
+def test_batches_of_every_image_are_read_as_by_the_reference(op, side, contract, native, part, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    pairs = with_images(part(IMAGES, 3), contract, op, side)
+
+    assert unlike_by_cuts(open_documents(contract), pairs, 50) == []
+
+
+@contracts
+@sides
+@ops
+def test_a_message_alone_with_any_image_is_read_as_by_the_reference(op, side, contract, part):
+    assert difference(open_documents(contract), with_images(part(IMAGES, 2), contract, op, side)) == []
 
 
 @pytest.mark.parametrize("key", [

@@ -18,7 +18,7 @@ from cdc_contracts.registry.core.engine.native.form_checks import check_values, 
 from cdc_contracts.registry.core.engine.native.scanned_columns import DECIMAL, INTEGER, NUMBER, NUMBERS, TEXT, TEXTS
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedPart
 from cdc_contracts.registry.core.values import FORMS, Context, Number
-from cdc_contracts.registry.core.values.near_epoch import near_epoch
+from cdc_contracts.registry.core.values.likely_counts import likely_counts
 from cdc_contracts.registry.core.values.type_bounds import bound_of
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no native part was compiled here, or it is switched off")
@@ -67,18 +67,18 @@ def flags_of(form, tokens, context=PLAIN, kind=TEXT):
     return [OK] * len(tokens) if found is None else found.tolist()
 
 
-def test_a_count_is_near_1970_or_is_not_and_what_is_no_plain_number_is_left_open():
-    """A month of milliseconds is 2,678,400,000 of them."""
+def test_a_count_is_likely_or_is_not_and_what_is_no_plain_number_is_left_open():
+    """The milliseconds of 3,652 days are 315,532,800,000, and those of 31,000 days 2,678,400,000,000."""
     tokens = {
-        "0": OK, "5": OK, "2678399999": OK, "2678400000": BROKEN, "-2678400000": OK, "-2678400001": BROKEN,
-        "1718000000000250000": BROKEN, "9223372036854775807": BROKEN, "-9223372036854775809": BROKEN,
-        "-0": OPEN, "-": OPEN, "1e9": OPEN, "5.0": OPEN, "05": OPEN, "": OPEN,
+        "315532799999": BROKEN, "315532800000": OK, "2678399999999": OK, "2678400000000": BROKEN, "0": BROKEN, "5": BROKEN,
+        "-315532800000": BROKEN, "1718000000000250000": BROKEN, "9223372036854775807": BROKEN, "-9223372036854775809": BROKEN,
+        "-0": OPEN, "-": OPEN, "1e12": OPEN, "315532800000.0": OPEN, "05": OPEN, "": OPEN,
     }  # fmt: skip
     column = column_of([(INTEGER, token) for token in tokens], "int")
-    use = FormUse(near_epoch(FORMS["millis-wallclock"]), PLAIN, lenient=False)
+    use = FormUse(likely_counts(FORMS["millis-wallclock"]), PLAIN, lenient=False)
     flags, left_open = check_values([(column, use)])[0]
     assert dict(zip(tokens, flags.tolist(), strict=True)) == tokens
-    assert [[*tokens][place] for place in left_open] == ["-0", "-", "1e9", "5.0", "05", ""]
+    assert [[*tokens][place] for place in left_open] == ["-0", "-", "1e12", "315532800000.0", "05", ""]
 
 
 def test_other_decimals_in_base64_are_left_open_and_what_is_no_base64_is_refused():

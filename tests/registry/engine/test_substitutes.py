@@ -107,6 +107,22 @@ def test_a_first_of_1970_of_mysql_is_counted_and_read(native, monkeypatch):
     assert (change.after["day"], change.invalid) == ("1970-01-01", [])
 
 
+@pytest.mark.parametrize("native", ["off", "eager"])
+def test_an_integer_zero_with_a_sign_is_counted_as_the_zero_that_it_is_read_as(native, monkeypatch):
+    """A check of such a message ended with an error."""
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    message = sample_of("debezium/json-schema@2", "insert-from-mysql")
+    field = {"type": "int64", "optional": True, "default": 0, "field": "qty"}
+    for place in (0, 1):
+        message["schema"]["fields"][place]["fields"] = [field]
+    values = [json.dumps({**message, "payload": {**message["payload"], "after": {"qty": 99}}}).encode()] * 3
+    values = [value.replace(b"99", token) for value, token in zip(values, (b"1", b"-0", b"0"), strict=True)]
+
+    found = found_in(both("debezium/json-schema@2", values, ReadingOptions()))
+
+    assert found == {("/payload/after", "qty", "the default of the column", "NULL"): (2, 1)}
+
+
 def test_a_message_that_does_not_conform_counts_no_substitutes():
     value = message_with_defaults((7, "old", False), optional=True).replace(b'"op": "c"', b'"op": "?"')
 

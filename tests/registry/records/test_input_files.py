@@ -180,6 +180,12 @@ def test_a_json_file_with_an_object_in_each_line_has_a_message_in_each_line(tmp_
     ]  # fmt: skip
 
 
+def test_a_blank_line_may_stand_before_the_objects_in_the_lines_of_a_json_file(tmp_path):
+    (tmp_path / "a.json").write_bytes(b'\n \n{"n":1}\n{"n":2}\n')
+    found = [(offset, value) for _, _, offset, value in read_all(plan_files([tmp_path / "a.json"]))]
+    assert found == [(2, b'{"n":1}'), (3, b'{"n":2}')]
+
+
 @pytest.mark.parametrize(
     "content",
     [

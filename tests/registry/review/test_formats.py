@@ -30,23 +30,35 @@ OWN = HERE.parent / "lint" / "contracts"
 HOSTILE = 'a,b:c%d\r\n::error::e <script> & "f" \x1b[31m \ud800'
 
 
-@pytest.fixture
-def repository(tmp_path, monkeypatch):
-    """A repository whose contracts break rules; the working directory is a folder in it."""
-    (tmp_path / ".git").mkdir()
-    root = shutil.copytree(OWN, tmp_path / "data" / "contracts")
+def make_repository(folder, monkeypatch):
+    """Make a repository whose contracts break rules, and its folder `data` the working directory."""
+    (folder / ".git").mkdir()
+    root = shutil.copytree(OWN, folder / "data" / "contracts")
     spoil(root, "acme/plain/v1/contract.yaml", "errata: [E9001]", "errata: [E9002]")
     mark = "  # cdc-contracts: ignore L10 until 2999-12-31 because the vendor promises it\n"
     spoil(root, "acme/plain/v1/contract.yaml", "  event_time:", mark + "  transaction: {at: /tx}\n  event_time:")
     for name in ("beat.json", "beat.change.json"):
         (root / "acme/plain/v2/samples" / name).unlink()
-    monkeypatch.chdir(tmp_path / "data")
-    return tmp_path
+    monkeypatch.chdir(folder / "data")
+    return folder
 
 
 @pytest.fixture
-def review(repository):
-    return review_lint(lint([Path("contracts")]))
+def repository(tmp_path, monkeypatch):
+    return make_repository(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def review_of_any(tmp_path_factory):
+    """What linting says of each such repository: files are named from the working directory."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        make_repository(tmp_path_factory.mktemp("reviewed"), monkeypatch)
+        return review_lint(lint([Path("contracts")]))
+
+
+@pytest.fixture
+def review(repository, review_of_any):
+    return review_of_any
 
 
 def spoil(root, name, old, new):

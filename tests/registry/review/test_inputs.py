@@ -16,10 +16,10 @@ OWN = Path(__file__).parents[1] / "lint" / "contracts"
 FILE = "acme/plain/v1/contract.yaml"
 
 
-@pytest.fixture
-def repository(tmp_path):
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory):
     """A repository whose first commit, tagged v1, has contracts; on the branch `change` a file says something else."""
-    folder = tmp_path / "repository"
+    folder = tmp_path_factory.mktemp("committed")
     shutil.copytree(OWN, folder / "data" / "contracts")
     git(folder, "init", "-q", "-b", "main")
     commit(folder, "first")
@@ -29,6 +29,12 @@ def repository(tmp_path):
         file.write("# changed\n")
     commit(folder, "second")
     return folder
+
+
+@pytest.fixture
+def repository(tmp_path, committed):
+    """A copy of it that a test may change."""
+    return shutil.copytree(committed, tmp_path / "repository", symlinks=True)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """What a run finds does not depend on how its records were cut into batches, nor on the order of these."""
 
 import json
+from functools import cache
 from itertools import pairwise
 from random import Random
 from typing import NamedTuple
@@ -158,15 +159,9 @@ def test_breaches_of_order_and_onsets_are_those_of_the_records_in_order_however_
         assert report_of(tally) == whole
 
 
-@pytest.mark.parametrize("show_values", [False, True])
-@pytest.mark.parametrize("reference", ["oms/debezium-flatten@1", "canal/flat@3", "debezium/json@4"])
-@pytest.mark.parametrize("learns", [True, False])
-def test_what_values_of_a_wrong_kind_are_is_counted_however_they_are_validated(
-    reference, show_values, learns, monkeypatch
-):
-    """Also where no layout is learnt from a message that drifts, as of many shapes, so that each is validated alone."""
-    if not learns:
-        monkeypatch.setattr(Parser, "_learned", lambda *_: None)
+@cache
+def with_values_of_a_wrong_kind(reference, show_values):
+    """A context, a stream whose ops are numbers now and then, and what these come to where each is validated alone."""
     validation = open_validation(CATALOGUE, reference, ReadingOptions(show_values=show_values))
     parts = split_pointer(CATALOGUE.version(reference).meaning.envelope.op.at)
     values = rendered(reference, 120)
@@ -178,7 +173,19 @@ def test_what_values_of_a_wrong_kind_are_is_counted_however_they_are_validated(
         one_by_one.merge(
             account_of(validated, Source("orders", 0), Point(offset, None), value, show_values=show_values)
         )
-    wanted = shapes_of(one_by_one)
+    return validation, records, shapes_of(one_by_one)
+
+
+@pytest.mark.parametrize("show_values", [False, True])
+@pytest.mark.parametrize("reference", ["oms/debezium-flatten@1", "canal/flat@3", "debezium/json@4"])
+@pytest.mark.parametrize("learns", [True, False])
+def test_what_values_of_a_wrong_kind_are_is_counted_however_they_are_validated(
+    reference, show_values, learns, monkeypatch
+):
+    """Also where no layout is learnt from a message that drifts, as of many shapes, so that each is validated alone."""
+    if not learns:
+        monkeypatch.setattr(Parser, "_learned", lambda *_: None)
+    validation, records, wanted = with_values_of_a_wrong_kind(reference, show_values)
     assert sum(counts.total() for counts, _ in wanted.values()) == 4
     for size in (7, 120):
         kernel, total = Kernel(validation), Tally()

@@ -1,6 +1,7 @@
 """Options of a producer that nobody states are found out from many messages, in any order and however they are cut."""
 
 import json
+from functools import cache
 from random import Random
 
 import pytest
@@ -26,9 +27,15 @@ SMALLER_UNITS = ("adaptive_time_microseconds", "microseconds", "nanoseconds")
 PRICES = [None, None, "1234", {"scale": 1, "value": "fA=="}, [1], True, "NaN", 1234, ""]
 
 
+@cache
+def without_options():
+    """The context in which no option of the producer is stated."""
+    return open_validation(CATALOGUE, CONTRACT, options_of(None))
+
+
 def audited(records, parameters=None):
-    validation = open_validation(CATALOGUE, CONTRACT, options_of(parameters))
-    return Kernel(validation).audit(batch_of(records))
+    stated = open_validation(CATALOGUE, CONTRACT, options_of(parameters)) if parameters else without_options()
+    return Kernel(stated).audit(batch_of(records))
 
 
 def report_of(tally):
@@ -326,6 +333,76 @@ def test_moments_near_1970_in_every_unit_say_nothing_of_a_change(count):
 
     assert option_findings(report_of(tally)) == []
     assert found_in(tally)["time.precision.mode"] == SMALLER_UNITS
+
+
+HOUR = 3_600
+PER_SECOND = {"microseconds": 10**6, "nanoseconds": 10**9}
+
+
+@pytest.mark.parametrize("said", ["nothing", "stated", "sampled"])
+@pytest.mark.parametrize("hours", [-14, -8, 1, 8, 12])
+@pytest.mark.parametrize("unit", PER_SECOND)
+@pytest.mark.parametrize("written", ["ED", "DE", "EEEED", "DEEEE", "EEEE", "E"])
+def test_midnight_of_1970_in_another_zone_is_a_usual_default_and_no_change_of_unit(written, unit, hours, said):
+    """E is the default, of rows that were not deleted yet, D a date of 2024."""
+    defaulted = json.dumps({**SAMPLE, "after": {"id": 1, "made": -hours * HOUR * PER_SECOND[unit]}}).encode()
+    values = [defaulted if letter == "E" else message(times=unit) for letter in written]
+    records = [(0, offset, value) for offset, value in enumerate(values)]
+    option = {"time.precision.mode": unit}
+    validation = open_validation(CATALOGUE, CONTRACT, options_of(option if said == "stated" else None))
+    validation = validation.stating(option) if said == "sampled" else validation
+
+    assert option_findings(report_of(Kernel(validation).audit(batch_of(records)))) == []
+
+
+def test_the_report_says_that_what_a_versions_file_leaves_open_has_to_be_stated():
+    records = [(0, offset, message(times="nanoseconds" if offset < 2 else "connect")) for offset in range(4)]
+
+    (found,) = [one for one in report_of(audited(records))["findings"] if one["rule"] == "D03.option"]
+
+    assert "State what the file leaves open; `decode --versions versions.yaml` then reads each part" in found["action"]
+
+
+@pytest.mark.parametrize("cuts", [1, 7])
+@pytest.mark.parametrize(
+    ("before", "after", "observed"),
+    [("nanoseconds", "connect", "connect"), ("nanoseconds", "microseconds", UNITS["microseconds"])],
+)
+def test_a_column_with_dates_of_january_1970_does_not_hide_that_the_unit_of_the_others_changes(
+    before, after, observed, cuts
+):
+    """Of twenty people in turn, one was born at noon of 1970-01-05, or 388,800 seconds behind 1970-01-01."""
+    table = {**TABLE, "columns": {**TABLE["columns"], "born": {"type": "datetime(6)"}}}
+    options = ReadingOptions(tables=TableContracts([parse_table_contract(table, "orders.yaml")]))
+    seconds = {"connect": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
+    records = []
+    for offset in range(60):
+        unit = before if offset < 30 else after
+        born = seconds[unit] * (388_800 if offset % 20 == 10 else 500_000_000 + 10_000_000 * offset)
+        records.append(
+            (0, offset, json.dumps({**SAMPLE, "after": {"id": 1, "made": TIMES[unit], "born": born}}).encode())
+        )
+    kernel, tally = Kernel(open_validation(CATALOGUE, CONTRACT, options)), Tally()
+    for start in range(cuts):
+        tally.merge(kernel.audit(batch_of(records[start::cuts])))
+
+    told = [(path, offset, expected, seen) for path, offset, expected, (seen, *_) in option_findings(report_of(tally))]
+
+    assert told == [("/after/made", 30, "time.precision.mode=nanoseconds", f"time.precision.mode={observed}{OF_1970}")]
+
+
+@pytest.mark.parametrize(("before", "after"), [("nanoseconds", "connect"), ("connect", "microseconds")])
+def test_units_of_which_each_partition_has_one_decide_none(before, after):
+    """The option changed between the last record of one partition and the first of another."""
+    records = [
+        (partition, offset, message(times=(before, after)[partition])) for partition in (0, 1) for offset in (0, 1)
+    ]
+
+    tally = audited(records)
+
+    assert found_in(tally)["time.precision.mode"] == ()
+    (said,) = [one for one in notes(report_of(tally)) if "time.precision.mode" in one]
+    assert "time.precision.mode changes (3 columns, 12 values)" in said
 
 
 @pytest.mark.parametrize("native", ["off", "eager"])

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from topics import rendered, scope_of
 
 from cdc_contracts.registry.core.contract.table_contracts import TableContracts, parse_table_contract
+from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.engine.kernel import Kernel
-from cdc_contracts.registry.core.stats.observed_columns import MOST_SHAPES, ObservedColumn, ObservedColumns
-from cdc_contracts.registry.core.tables.canonical.layout_resolution import MOST_COLUMNS, resolve_layouts
+from cdc_contracts.registry.core.stats.observed_columns import MOST_OTHERS, MOST_SHAPES, ObservedColumn, ObservedColumns
+from cdc_contracts.registry.core.tables.canonical.canonical_names import observed_canonical
+from cdc_contracts.registry.core.tables.canonical.layout_resolution import MOST_COLUMNS, LayoutGuess, resolve_layouts
 from cdc_contracts.registry.core.tables.canonical.table_layouts import (
     RecordedLayout,
     TableName,
@@ -211,3 +213,38 @@ def test_more_shapes_than_are_kept_leave_the_widest_in_whatever_order_they_come(
         layouts.append(resolve_layouts({}, NONE, observed, {}))
     assert layouts[0] == layouts[1]
     assert len(layouts[0][ORDERS].columns) == 4 * MOST_SHAPES - 1
+
+
+@pytest.mark.parametrize("parts", [1, 7, 300])
+def test_columns_of_rows_of_more_shapes_than_are_kept_are_laid_out_too(parts):
+    """Documents of 300 kinds, each with a column of its own beside the id: those of 236 kinds were left out."""
+    shapes = [(ID, ObservedColumn(f"c{at:03}", None, None)) for at in range(300)]
+    layouts = []
+    for seed in range(2):
+        random.Random(seed).shuffle(shapes)
+        observed = ObservedColumns()
+        for start in range(parts):
+            observed.merge(pickle.loads(pickle.dumps(seen(*shapes[start::parts]))))
+        layouts.append(resolve_layouts({}, NONE, observed, {}))
+        guess = LayoutGuess({}, NONE, observed, set()).of(ORDERS)
+        assert guess == layouts[-1][ORDERS]
+        families = TableFamilies({"all": "orders"})
+        of_family = resolve_layouts({}, NONE, observed_canonical(observed, families), {})
+        assert [column.name for column in of_family[TableName(None, None, "all")].columns] == [
+            column.name for column in guess.columns
+        ]
+    assert layouts[0] == layouts[1]
+    assert [name for name, _ in told(layouts[0])] == ["id", *(f"c{at:03}" for at in range(300))]
+
+
+def test_columns_with_made_up_names_are_bounded_and_the_first_by_name_are_kept():
+    shapes = [(ID, ObservedColumn(f"c{at:04}", None, None)) for at in range(3 * MOST_OTHERS)]
+    found = []
+    for seed in range(2):
+        random.Random(seed).shuffle(shapes)
+        observed = seen(*shapes)
+        assert len(observed.others[ORDERS]) <= 2 * MOST_OTHERS
+        found.append([*observed.columns(ORDERS)])
+    assert found[0] == found[1]
+    assert found[0][:3] == ["id", "c0000", "c0001"]
+    assert MOST_OTHERS < len(found[0]) <= 1 + MOST_SHAPES + MOST_OTHERS

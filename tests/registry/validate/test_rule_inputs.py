@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,11 +31,53 @@ class Undeclared(AssertionError):
     """A rule read what it does not declare."""
 
 
+class WatchedRow(dict[str, Any]):
+    """A row of which only the columns of the key may be asked for, and nothing that depends on which others it has."""
+
+    def __init__(self, row: dict[str, Any], key: Collection[str]) -> None:
+        super().__init__(row)
+        self.key = key
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(self._allowed(name))
+
+    def __getitem__(self, name: str) -> Any:
+        return super().__getitem__(self._allowed(name))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return super().get(self._allowed(name), default)
+
+    def __or__(self, other: Any) -> WatchedRow:
+        return WatchedRow(dict(dict.items(self)) | dict(dict.items(other)), self.key)
+
+    def __ror__(self, other: Any) -> WatchedRow:
+        return WatchedRow(dict(dict.items(other)) | dict(dict.items(self)), self.key)
+
+    def _allowed(self, name: Any) -> Any:
+        if name not in self.key:
+            raise Undeclared(f"column {name}")
+        return name
+
+    def _refuse(self, *_: Any) -> Any:
+        raise Undeclared("the columns of a row")
+
+    __iter__ = __len__ = __eq__ = __hash__ = keys = values = items = _refuse
+
+
 @dataclass(frozen=True)
 class Watched(Reading):
     """A message of which only some places, and what lies below them, may be read."""
 
     allowed: frozenset[str] = field(default_factory=frozenset)
+    open_rows: frozenset[str] = field(default_factory=frozenset)
+    """The images whose rows may be read by the columns that they have."""
+    key_names: Collection[str] = ()
+
+    def rows(self, pointer: str) -> list[Any] | None:
+        rows = super().rows(pointer)
+        if rows is None or pointer in self.open_rows:
+            return rows
+        return [WatchedRow(row, self.key_names) for row in rows]
 
     def at(self, pointer: str) -> Any:
         if not any(pointer == place or pointer.startswith(f"{place}/") for place in self.allowed):
@@ -57,9 +99,15 @@ def always_read(meaning: Meaning) -> frozenset[str]:
 
 def check(rule: DriftRule, version: Version, message: dict[str, Any]) -> list[Breach]:
     """Return what a rule says of a message of which it may read what it declares."""
-    allowed = rule.reads(version.meaning).places | always_read(version.meaning)
-    reading = Watched(version.meaning, message, ReadingOptions(), allowed=allowed)
-    mapping = version.catalogue.mapping(Reading(version.meaning, message, ReadingOptions()).mapping_name)
+    reads = rule.reads(version.meaning)
+    allowed = reads.places | always_read(version.meaning)
+    images = version.meaning.images.pointers() if reads.blocks else (*reads.columns, *reads.empty_rows)
+    whole = Reading(version.meaning, message, ReadingOptions())
+    reading = Watched(
+        version.meaning, message, ReadingOptions(),
+        allowed=allowed, open_rows=frozenset(images), key_names=whole.primary_key or (),
+    )  # fmt: skip
+    mapping = version.catalogue.mapping(whole.mapping_name)
     return list(rule.check(RuleView(reading, mapping)))
 
 
@@ -129,3 +177,11 @@ def test_a_rule_that_reads_more_than_it_declares_is_caught():
             version,
             message,
         )
+
+
+def test_a_rule_that_reads_columns_and_does_not_declare_it_is_caught():
+    version = CATALOGUE.version("dts/canal@2")
+    message = next(one for one in good_records(version) if one.op == "update").message
+    for name in ("old-keys-in-data", "columns-typed"):
+        with pytest.raises(Undeclared, match="column"):
+            check(replace(drift_rules()[name], reads=read_nothing), version, message)

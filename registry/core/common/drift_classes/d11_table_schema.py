@@ -11,10 +11,10 @@ _TYPE: Final = "varchar(20)"
 
 def refuse(stream: EventStream) -> None:
     """Raise UsageError if rows may have any columns, and no table contracts say which those of a table have."""
-    if stream.version.meaning.columns.optional and not stream.lists_tables:
+    if stream.may_lack_columns and not stream.lists_tables:
         raise UsageError(
             f"rows of {stream.version} may have other columns than those before",
-            where="--drift table-schema", hint="List tables with --tables.",
+            where="--drift table-schema", hint="List tables with --tables, or use --parameter row_columns=all.",
         )  # fmt: skip
 
 
@@ -46,7 +46,8 @@ CLASS = DriftClass(
         ),
         DriftCause(
             "lost-column",
-            "Rows lack a column that they had before, or that the table contract lists.",
+            "Rows lack a column that they had before, or that the table contract lists. Where the producer leaves out "
+            "columns that are NULL, `--parameter row_columns=some` says so, if the contract has that parameter.",
             per_column=True,
             of_shapes=True,
         ),

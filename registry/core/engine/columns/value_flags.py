@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -34,10 +34,11 @@ def column_flags(
     index: int,
     values: ColumnValues,
     whole: Mask | None,
+    optional: Collection[str],
 ) -> list[tuple[ValueFlag, Mask]]:
     """Mark the records in which a column is absent, or its value has none of its possible forms.
 
-    `whole` are the records whose image holds every column (`whole_records`).
+    `whole` are the records whose image holds every column (`whole_records`), but for the `optional` ones.
     """
     column, pointer = rows.image.columns[index], rows.image.pointer
     value_flags: list[tuple[ValueFlag, Mask]] = []
@@ -45,7 +46,7 @@ def column_flags(
         decoded_batch.unfit.update(rows.record_of_row[values.unfit_rows].tolist())
     if values.odd_rows:
         value_flags += _odd_flags(decoded_batch, rows, index, values)
-    if values.present is not None and whole is not None:
+    if values.present is not None and whole is not None and column.name not in optional:
         absent = records_of_rows(decoded_batch, rows, ~values.present) & whole
         if absent.any():
             value_flags.append((("absent", pointer, column.name), absent))

@@ -16,7 +16,7 @@ from cdc_contracts.registry.core.contract.envelope_schemas import show_code
 from cdc_contracts.registry.core.engine.group.batch_results import BatchResult, RecordGroup
 from cdc_contracts.registry.core.engine.layouts.decoder_kinds import open_tokens
 from cdc_contracts.registry.core.message.envelope_times import TIME_UNIT
-from cdc_contracts.registry.core.stats.reference_tally import observed_code
+from cdc_contracts.registry.core.stats.reference_tally import observed_code, observed_of_one
 from cdc_contracts.registry.core.validate.table_constraints import NO_INSTANT, NO_SCALE, NO_SUCH_TIME
 from cdc_contracts.registry.core.values import FIRST_MISFIT, NOTED_MISFIT, Flag, Number, describe_shape
 from cdc_contracts.registry.core.values.fractions import TRAILING_ZEROS
@@ -114,14 +114,17 @@ def _members_below(record_group: RecordGroup, path: str) -> list[Any]:
     return []
 
 
-def findings_by_record(batch_result: BatchResult) -> list[tuple[int, tuple[Finding, ...]]]:
-    """Return the findings of every record that has any, by its number in the batch, each with the observed value."""
+def findings_by_record(batch_result: BatchResult, *, values: bool = False) -> list[tuple[int, tuple[Finding, ...]]]:
+    """Return the findings of every record that has any, by its number in the batch, each with what it observed.
+
+    That is the shape of a value, with `values` the value itself.
+    """
     found: list[tuple[int, tuple[Finding, ...]]] = []
     for group_result in batch_result.group_results:
         findings = group_result.verdict.findings
         if not findings:
             continue
-        shapes = [observed_shapes(group_result.record_group, finding) for finding in findings]
+        shapes = [observed_shapes(group_result.record_group, finding, values=values) for finding in findings]
         for at, number in enumerate(group_result.record_group.numbers.tolist()):
             result = (
                 finding if shape is None else replace(finding, observed=shape[at])
@@ -129,7 +132,9 @@ def findings_by_record(batch_result: BatchResult) -> list[tuple[int, tuple[Findi
             )
             found.append((number, tuple(result)))
     found += [
-        (number, validated.verdict.findings) for number, validated in batch_result.alone if validated.verdict.findings
+        (number, observed_of_one(validated, values=values))
+        for number, validated in batch_result.alone
+        if validated.verdict.findings
     ]
     return sorted(found, key=lambda entry: entry[0])
 

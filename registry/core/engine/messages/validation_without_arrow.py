@@ -18,7 +18,7 @@ from cdc_contracts.registry.core.stats.change_links import NO_TIME
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.position_sequences import Point
 from cdc_contracts.registry.core.stats.range_evidence import RangeEvidence, VersionProof
-from cdc_contracts.registry.core.stats.reference_tally import account_of
+from cdc_contracts.registry.core.stats.reference_tally import account_of, observed_of_one
 from cdc_contracts.registry.core.stats.row_changes import RowChanges
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.stats.version_runs import Run
@@ -38,8 +38,9 @@ class ValidationWithoutArrow:
     def check(self, records: RecordsWithoutArrow) -> Iterator[tuple[Source, int, Sequence[Finding]]]:
         """Yield the records that have findings, with partition and offset."""
         source = Source(records.topic, records.partition)
+        values = self.validation.reading_options.show_values
         for offset, value in zip(records.offsets, records.values, strict=True):
-            findings = self.add(source, offset, value).verdict.findings
+            findings = observed_of_one(self.add(source, offset, value), values=values)
             if findings:
                 yield source, offset, findings
 

@@ -180,9 +180,10 @@ def _kinds_taken(column: LayoutColumn) -> int:
 def free_names(plan: LayoutPlan, shape: RowShape) -> frozenset[str]:
     """Return the names that may be others in messages that are scanned for a shape although it is that of one table.
 
-    Such tables have the columns of the shape if every image has all of them, in its order.
+    Such tables have the columns of the shape if every image has all of them, in its order. Rows that lack columns
+    do not show in which order their table has them.
     """
-    fixed = plan.types.at or any(image.partial for image in plan.images.values())
+    fixed = plan.types.at or any(image.partial for image in plan.images.values()) or shape.strict is shape.loose
     has_others = any(not at or image.beside for at, image in plan.images.items())
     return frozenset() if fixed or has_others else plan.plain_names_of(shape)
 

@@ -85,19 +85,22 @@ def _code(
 
 
 def _forms_of(column: OpenColumn) -> list[tuple[ValueForm | None, Context]]:
-    """Return the forms that each have a bit: those of the values of the option, then those of counts near 1970."""
-    return [*((form, context) for _, form, context in column.forms), *((near, Context()) for _, near in column.near)]
+    """Return the forms that each have a bit: those of the values of the option, then those of likely counts."""
+    return [
+        *((form, context) for _, form, context in column.forms),
+        *((likely, Context()) for _, likely in column.likely),
+    ]
 
 
 def _way_of(column: OpenColumn, bits: int) -> Allowed | None:
-    of_values, of_near = len(column.forms), len(column.near)
-    if bits >> (of_values + of_near):
+    of_values, of_likely = len(column.forms), len(column.likely)
+    if bits >> (of_values + of_likely):
         return null_allowed_by(column)
     values = tuple(name for place, (name, *_) in enumerate(column.forms) if bits >> place & 1)
-    near = [
-        name for place, (names, _) in enumerate(column.near, of_values) if bits >> place & 1 for name in names
+    likely = [
+        name for place, (names, _) in enumerate(column.likely, of_values) if bits >> place & 1 for name in names
     ]  # fmt: skip
-    return allowing(column, values, near)
+    return allowing(column, values, likely)
 
 
 def _unread(values: ColumnValues) -> Mask:

@@ -19,7 +19,7 @@ from cdc_contracts.registry.core.stats.substitute_evidence import (
     SubstituteEvidence,
     substitute_of,
 )
-from cdc_contracts.registry.core.values import Flag, token_of
+from cdc_contracts.registry.core.values import Flag
 
 Numbers = NDArray[np.int64]
 
@@ -62,7 +62,7 @@ def _code(
     else:
         known: dict[Substitute, int] = {}
         for row in np.flatnonzero(marked).tolist():
-            substitute = substitute_of(column.context, token_of(number_by_token(values.tokens[row])))
+            substitute = substitute_of(column.context, column.form.token_read(number_by_token(values.tokens[row])))
             codes[row] = known.setdefault(substitute, len(known) + 1)
         ways += known
     return CodedColumn(column.name, codes[chosen], ways)

@@ -38,12 +38,7 @@ def observed_canonical(observed: ObservedColumns, families: TableFamilies) -> Ob
     """Return the columns that rows had by the typed tables that they are written to."""
     if not families:
         return observed
-    found = ObservedColumns()
-    for name, shapes in observed.shapes.items():
-        target = canonical_name(name, families)
-        for shape in shapes:
-            found.add(target, shape)
-    return found
+    return observed.renamed(lambda name: canonical_name(name, families))
 
 
 def count_canonical(rows: Mapping[TableName, int], families: TableFamilies) -> Counter[TableName]:

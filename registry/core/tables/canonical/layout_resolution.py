@@ -106,8 +106,7 @@ class LayoutGuess:
     def of(self, name: TableName) -> TableLayout:
         """Return the layout of a table with rows."""
         known = {name: self.known[name]} if name in self.known else {}
-        shapes = {name: self.observed.shapes[name]} if name in self.observed.shapes else {}
-        observed = ObservedColumns(shapes)
+        observed = self.observed.of(name)
         return resolve_run_layouts(known, self.tables, observed, self.statements, {name}, self.shape)[name]
 
 

@@ -5,7 +5,7 @@ from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.message.reading import Reading, column_path
 from cdc_contracts.registry.core.validate.drift_rule import DriftRule, Edits
 from cdc_contracts.registry.core.validate.message_edits import first_rows
-from cdc_contracts.registry.core.validate.rule_inputs import type_places
+from cdc_contracts.registry.core.validate.rule_inputs import columns_of_images, type_places
 from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView
 
 
@@ -59,6 +59,6 @@ RULE = DriftRule(
     action="A column without a type cannot be read: check for a transformation that adds columns.",
     good='"data": [{"id": "1"}] with "mysqlType": {"id": "int"}',
     bad='"data": [{"id": "1", "at": "2"}] with the same types',
-    check=check, exercised_by=lambda reading: reading.holds_rows and bool(reading.types), breaks=breaks, places=places,
-    per_column=True, listed_at=2,
+    check=check, reads=columns_of_images, exercised_by=lambda reading: reading.holds_rows and bool(reading.types),
+    breaks=breaks, places=places, per_column=True, listed_at=2,
 )  # fmt: skip

@@ -7,6 +7,7 @@ from cdc_contracts.registry.core.validate.partial_images import (
     partial_keys_in_full,
     rename_changed_column,
 )
+from cdc_contracts.registry.core.validate.rule_inputs import columns_of_images
 from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView
 
 
@@ -30,5 +31,6 @@ RULE = DriftRule(
     action="Check for a column filter that affects only one of the images.",
     good='"old": [{"total": "1"}] with "data": [{"id": "7", "total": "2"}]',
     bad='"old": [{"sum": "1"}] with "data": [{"id": "7", "total": "2"}]',
-    check=check, exercised_by=has_partial_row, breaks=rename_changed_column, listed_at=6,
+    check=check, reads=columns_of_images, exercised_by=has_partial_row, breaks=rename_changed_column,
+    listed_at=6,
 )  # fmt: skip

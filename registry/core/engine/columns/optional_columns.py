@@ -1,0 +1,78 @@
+"""Optional columns: those that a row may lack without a verdict, or what is counted of it, depending on that.
+
+Where columns that are NULL are left out, almost every row has other ones. Records that differ in nothing else are of
+one group then, so that it costs no more to validate them than rows that are whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import cached_property
+from typing import Final
+
+from cdc_contracts.registry.core.contract.document_model import ROW_OPS
+from cdc_contracts.registry.core.contract.model import Meaning
+from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, Rows
+from cdc_contracts.registry.core.engine.layouts.decoder_kinds import open_tokens
+from cdc_contracts.registry.core.message.primary_keys import read_names
+from cdc_contracts.registry.core.validate.drift_rule import reads_of
+from cdc_contracts.registry.core.validate.validation_context import ValidationContext
+
+_NONE: Final = frozenset[str]()
+
+
+class OptionalColumns:
+    """The optional columns of the versions within a validation context."""
+
+    def __init__(self, validation: ValidationContext) -> None:
+        self._meanings = [validator.meaning for validator in validation.validators]
+        self._options = validation.reading_options
+
+    def names_in(self, decoded_batch: DecodedBatch, rows: Rows, keys: Iterable[object]) -> Collection[str]:
+        """Return the optional columns of an image of a batch; `keys` are the columns that the Kafka keys name.
+
+        With table contracts, these are the columns that they list: another one is a finding wherever it is.
+        """
+        if rows.image.partial or rows.image.pointer not in self._images:
+            return _NONE
+        of_keys = {name for key in (*keys, *self._keys_in(decoded_batch)) if isinstance(key, tuple) for name in key}
+        named = of_keys | self._options.tables.key_columns | rows.image.named
+        listed = bool(self._options.tables)
+        return frozenset(
+            column.name for column in rows.image.columns if column.name not in named and (column.typed or not listed)
+        )
+
+    @cached_property
+    def _images(self) -> frozenset[str]:
+        """The images of which every version lets rows lack columns, and of which no rule reads what columns they have.
+
+        What completes another image, or stands for its row, is not among them.
+        """
+        if not all(self._options.may_lack_columns(otherwise=one.columns.optional) for one in self._meanings):
+            return _NONE
+        if any(one.columns.types != "none" for one in self._meanings):
+            return _NONE
+        every = frozenset(at for meaning in self._meanings for at in meaning.images.pointers())
+        return every.difference(*map(_compared_images, self._meanings))
+
+    def _keys_in(self, decoded_batch: DecodedBatch) -> set[tuple[str, ...]]:
+        """Return the columns that the messages of a batch name as those of their keys."""
+        found = set[tuple[str, ...]]()
+        for place in dict.fromkeys(meaning.envelope.primary_key for meaning in self._meanings):
+            if place is not None and place.in_value in decoded_batch.members:
+                distinct = decoded_batch.members[place.in_value].distinct[1]
+                tokens = open_tokens([value for value in distinct if type(value) is bytes])
+                named = (read_names(value, place) for value in (*tokens, *distinct))
+                found.update(tuple(names) for names in named if names)
+        return found
+
+
+def _compared_images(meaning: Meaning) -> set[str]:
+    """Return the images whose columns a rule reads, and those that are completed, or complete others."""
+    found = set(reads_of(meaning).columns)
+    for op in ROW_OPS:
+        sides = meaning.images.of(op)
+        for side in (sides.before, sides.after) if sides is not None else ():
+            if side is not None and (side.completed_from is not None or side.or_key):
+                found |= {at for at in (side.at, side.either, side.completed_from) if at is not None}
+    return found
