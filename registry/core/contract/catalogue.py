@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdc_contracts.registry.core.common import yaml_documents
@@ -177,12 +176,6 @@ class Catalogue:
             numbered = known.get(subject, {}) | versions
             found._versions[subject] = {number: replace(one, catalogue=found) for number, one in numbered.items()}
         return found
-
-    @property
-    def own_folders(self) -> tuple[Path, ...]:
-        """The folders beside the shipped one, as they were named; those that are held in memory have no name."""
-        shipped = shipped_catalogue().roots
-        return tuple(root for root in self._roots if isinstance(root, Path) and root not in shipped)
 
     @cached_property
     def source_documents(self) -> Mapping[str, SourceDocument]:

@@ -18,6 +18,12 @@ def open_catalogue(folders: Sequence[Path] | None) -> Catalogue:
     return reduce(Catalogue.with_root, check_folders(folders), shipped_catalogue())
 
 
+def own_folders(catalogue: Catalogue) -> list[Path]:
+    """Return the folders beside the shipped one, as they were named; those that are held in memory have no name."""
+    shipped = shipped_catalogue().roots
+    return [root for root in catalogue.roots if isinstance(root, Path) and root not in shipped]
+
+
 def check_folders(folders: Sequence[Path] | None) -> list[Path]:
     """Return the folders that a user names. Raises UsageError if one is missing or holds no contract."""
     for folder in folders or ():

@@ -11,6 +11,7 @@ from cdc_contracts.registry.core.common.errors import UsageError
 from cdc_contracts.registry.core.common.findings import Severities
 from cdc_contracts.registry.core.common.json_messages import MAX_BYTES
 from cdc_contracts.registry.core.common.time_zones import Zone, parse_zone
+from cdc_contracts.registry.core.contract.column_model import Columns
 from cdc_contracts.registry.core.contract.document_model import SOURCE_MODES
 from cdc_contracts.registry.core.contract.table_contracts import TableContract, TableContracts
 from cdc_contracts.registry.core.contract.table_families import TableFamilies
@@ -112,9 +113,9 @@ class ReadingOptions:
         """Return whether a null value is the deletion of the row that its key names; `otherwise` if nobody says."""
         return self.parameters.get("null_values", otherwise) == DELETION
 
-    def may_lack_columns(self, *, otherwise: bool) -> bool:
-        """Return whether a row may lack columns that other rows of its table have; `otherwise` if nobody says."""
-        return _LACKING.get(self.parameters.get("row_columns", ""), otherwise)
+    def may_lack_columns(self, columns: Columns) -> bool:
+        """Return whether a row may lack columns that others of its table have, as its contract or the user says."""
+        return _LACKING.get(self.parameters.get("row_columns", ""), columns.optional)
 
     @property
     def says_null_values(self) -> bool:

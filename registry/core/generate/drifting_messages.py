@@ -210,7 +210,7 @@ class StreamDrifter:
         self._capabilities = capabilities_of(version, reading_options)
         self._place = version.meaning.envelope.position
         self.lists_tables = bool(reading_options.tables)
-        self.may_lack_columns = reading_options.may_lack_columns(otherwise=version.meaning.columns.optional)
+        self.may_lack_columns = reading_options.may_lack_columns(version.meaning.columns)
         self._class = CLASSES[drift]
         self._class.refuse(self)
 

@@ -84,11 +84,6 @@ class Reading:
     def holds_rows(self) -> bool:
         return self.op in ROW_OPS
 
-    @property
-    def may_lack_columns(self) -> bool:
-        """Whether its rows may lack columns that other rows of their table have."""
-        return self.reading_options.may_lack_columns(otherwise=self.meaning.columns.optional)
-
     @cached_property
     def images(self) -> Sides:
         """The images of the op, none for an op that holds no row."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from msgspec import UNSET, structs
+from msgspec import UNSET
 
 from cdc_contracts import __version__
 from cdc_contracts.registry.core.common.errors import LedgerError
@@ -44,6 +44,7 @@ from cdc_contracts.registry.core.report.reported_options import report_options
 from cdc_contracts.registry.core.report.reported_parts import report_parts
 from cdc_contracts.registry.core.report.reported_schemas import report_schemas
 from cdc_contracts.registry.core.report.reported_slices import report_slices
+from cdc_contracts.registry.core.report.reported_sources import source_read_by
 from cdc_contracts.registry.core.stats.chain_evidence import ChainEvidence, ChangePlace
 from cdc_contracts.registry.core.stats.option_evidence import TopicOption
 from cdc_contracts.registry.core.stats.partition_tallies import PartitionTally, Source
@@ -173,7 +174,7 @@ def build_report(
         subjects = sorted({reference.partition("@")[0] for reference in tally.seen})
     runs = proven_runs(tally)
     overlaps = count_overlaps(tally)
-    source = _read_by(read.source, applied.validation)
+    source = source_read_by(read.source, applied.validation)
     families = options.families if options is not None else TableFamilies()
     context = FindingContext(
         tally, catalogue, contract, source, overlaps, show_values, runs, versions is not None, families, timeline
@@ -207,20 +208,6 @@ def build_report(
         null_values=report_null_values(tally, catalogue, options),
         schemas=report_schemas(timeline),
         profile=report_profile(tally) if profiled else UNSET,
-    )
-
-
-def _read_by(source: ReportSource, validation: ValidationContext | None) -> ReportSource:
-    """Return the source with the contracts, table contracts, parameters and schemas that its messages were read by."""
-    if validation is None:
-        return source
-    options = validation.reading_options
-    return structs.replace(
-        source,
-        contract_folders=tuple(map(str, validation.catalogue.own_folders)) or UNSET,
-        tables=UNSET if options.tables.origin is None else str(options.tables.origin),
-        parameters={**options.names, **options.parameters} or UNSET,
-        schema_registry=UNSET if options.schemas is None else options.schemas.named,
     )
 
 

@@ -282,7 +282,7 @@ def _rows(reading: Reading, columns: TypedColumns) -> RowFacts | None:
             types = columns.types or {}
         elif side.completed_from is not None and source == side.at:
             continue  # has only the changed columns
-        elif reading.may_lack_columns:
+        elif reading.reading_options.may_lack_columns(reading.meaning.columns):
             if columns.table is None:
                 return None
             types = dict.fromkeys((*columns.table.types, *reading.column_names(source)), "")

@@ -14,8 +14,8 @@ from cdc_contracts.registry.core.validate.rule_view import Breach, RuleView
 
 def partial_keys_in_full(view: RuleView) -> Iterator[Breach]:
     """A changed-columns image has no column that the image below it lacks (a warning), unless rows may lack columns."""
-    reading = view.reading
-    for side in () if reading.may_lack_columns else view.sides():
+    reading, meaning = view.reading, view.reading.meaning
+    for side in () if reading.reading_options.may_lack_columns(meaning.columns) else view.sides():
         below = reading.rows(side.completed_from) if side.completed_from else None
         for index, row in enumerate(reading.rows(side.at) or ()) if below else ():
             full = below[index] if below and index < len(below) else {}

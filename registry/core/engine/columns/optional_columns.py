@@ -48,7 +48,7 @@ class OptionalColumns:
 
         What completes another image, or stands for its row, is not among them.
         """
-        if not all(self._options.may_lack_columns(otherwise=one.columns.optional) for one in self._meanings):
+        if not all(self._options.may_lack_columns(one.columns) for one in self._meanings):
             return _NONE
         if any(one.columns.types != "none" for one in self._meanings):
             return _NONE
