@@ -52,7 +52,7 @@ def image(number, size, **values):
     return row | {name.replace("__", " "): value for name, value in values.items()}
 
 
-EMPTYING = "e/f@1"
+OMITTING = "e/f@1"
 """Leaves out columns that are NULL or empty."""
 ICEBERG = pytest.param(IcebergDirectory, id="iceberg")
 
@@ -66,7 +66,7 @@ ICEBERG = pytest.param(IcebergDirectory, id="iceberg")
 def tables(spark, request, tmp_path):
     addresses = request.param(str(tmp_path))
     addresses.prepare(spark)
-    return CurrentTables(addresses, {"a/b@1", EMPTYING}, {EMPTYING})
+    return CurrentTables(addresses, {"a/b@1", OMITTING}, {OMITTING})
 
 
 def merge(spark, tables, changes, emptyings=None, layout=LAYOUT, earlier=()):
@@ -131,7 +131,7 @@ class Model:
             moved = old is not None and old != new
             if moved:
                 self.remove(old, at)
-            self.put(new, at, one, fresh=moved or one["_op"] in {"insert", "snapshot"} or one["_contract"] == EMPTYING)
+            self.put(new, at, one, fresh=moved or one["_op"] in {"insert", "snapshot"} or one["_contract"] == OMITTING)
 
     def is_new(self, key, at):
         if key in self.newest and self.newest[key] >= at:
@@ -226,7 +226,7 @@ def test_current_rows_are_what_the_changes_lead_to_however_they_are_batched_and_
             keyed = [one and {"id": number, **one} for one in (before, after)]
             one = change(
                 op, offset, before=keyed[0], after=keyed[1], position=str(position), absent=absent, raw=raw, part=part,
-                contract=EMPTYING if number % 3 == 0 else "a/b@1",
+                contract=OMITTING if number % 3 == 0 else "a/b@1",
             )  # fmt: skip
             batches[place >= cut].append(one)
             offset += 1

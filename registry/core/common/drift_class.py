@@ -62,9 +62,8 @@ class EventStream(Protocol):
 
     `version` is that of its messages. `rises` is whether positions are promised to rise in some way, `repeats` whether
     they may fall and only a repeated one breaks the promise. `may_lack_columns` is whether a row may lack columns that
-    others of its table have, `lists_tables` whether table contracts were given,
-    `names_table` whether messages name their table. `seen` are the ops of unchanged events, `tables` the changed
-    tables, `latest` is the previous event.
+    others of its table have, `lists_tables` whether table contracts were given, `names_table` whether messages name
+    their table. `seen` are the ops of unchanged events, `tables` the changed tables, `latest` is the previous event.
     """
 
     tables: dict[Any, Any]

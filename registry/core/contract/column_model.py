@@ -102,8 +102,8 @@ class Columns(Document):
     optional: bool = False
     """Whether a row may lack columns that other rows of its table have, as fields of documents."""
     lacking: Literal["null-or-empty"] | None = None
-    """What a column is that the row after a change lacks: NULL or empty, so that it has no longer the value that it had
-    before. Without it, nothing is known of it."""
+    """What a column is that the row after a change lacks: NULL or empty, so that its former value no longer holds.
+    Without it, nothing is known of such a column."""
 
     def needs_parameters(self, source_type: str) -> bool:
         """Return whether a type lacks the length that it always has in messages."""

@@ -254,10 +254,10 @@ class FastValidator:
         value_flags = [*envelope.flags]
         readers: dict[ValueFlag, FlagReaders] = {}
         whole = {pointer: whole_records(decoded_batch, rows) for pointer, rows in decoded_batch.rows.items()}
-        optional = {at: self._optional.names_in(decoded_batch, rows, keys) for at, rows in decoded_batch.rows.items()}
+        optional = self._optional.by_image(decoded_batch, keys)
         for (pointer, index), values in columns.items():
             rows = decoded_batch.rows[pointer]
-            own = column_flags(decoded_batch, rows, index, values, whole[pointer], optional[pointer])
+            own = column_flags(decoded_batch, rows, index, values, whole[pointer], optional.get(pointer, ()))
             own += asked_flags(decoded_batch, rows, index, values, plan.asked_columns)
             if rows.image.places[index] in self._claims.asked:
                 own += kind_flags(decoded_batch, rows, index, values)

@@ -21,12 +21,12 @@ _NEW: Final = ("insert", LOADED)
 
 def fold_changes(
     rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str],
-    current: DataFrame, deleted: DataFrame, emptied: Emptied | None = None, emptying: Collection[str] = (),
+    current: DataFrame, deleted: DataFrame, emptied: Emptied | None = None, omitting: Collection[str] = (),
 ) -> DataFrame:  # fmt: skip
     """Return one row per key with new changes: its deletion, or the values that they set.
 
-    Changes older than a statement that has emptied the table are ignored, new or known. In a change of the `emptying`
-    contracts, a column that the row lacks has no value that is known, whatever it was before.
+    Changes older than a statement that has emptied the table are ignored, new or known. In a change of the `omitting`
+    contracts, nothing is known of a column that the row lacks, and its former value no longer holds.
 
     Columns: the key `k0`, `k1`, ..., which begins with the names of the shard; `_keyed`, false in the one row for all
     changes that name no key; `_changes`, the number of folded changes; `_delete`; `_was_deleted`, whether the key is
@@ -39,7 +39,7 @@ def fold_changes(
 
     keys = key_names(layout, key)
     known = {"_standing": current, "_deletion": deleted.withColumn("_was_deleted", F.lit(True))}  # noqa: FBT003
-    events = _events(rows, layout, key, ordered, emptying)
+    events = _events(rows, layout, key, ordered, omitting)
     if emptied is not None:
         events = events.where(f"not ({emptied.is_older({name: f'_at.{name}' for name in ORDER})})")
         still = F.expr(f"not ({emptied.is_older({name: f'there.{name}' for name in ORDER})})")
@@ -59,7 +59,7 @@ def fold_changes(
 
 
 def _events(
-    rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str], emptying: Collection[str]
+    rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str], omitting: Collection[str]
 ) -> DataFrame:
     """Return the changes of each row of the history by key."""
     from pyspark.sql import functions as F  # noqa: N812
@@ -72,7 +72,7 @@ def _events(
     deletes = (F.col("_op") == "delete") | half
     row = F.struct(
         F.lit(False).alias("_delete"),  # noqa: FBT003
-        (F.col("_op").isin(*_NEW) | moved | F.col("_contract").isin(*emptying)).alias("_fresh"),
+        (F.col("_op").isin(*_NEW) | moved | F.col("_contract").isin(*omitting)).alias("_fresh"),
         after.alias("_key"),
         F.col("after").alias("_image"),
         F.transform(

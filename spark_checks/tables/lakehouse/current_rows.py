@@ -88,13 +88,13 @@ class CurrentRowNames:
 class CurrentTables:
     """The current rows of tables.
 
-    `ordered` names the contracts whose positions are numbers, `emptying` those in which a column that a row lacks has
-    no longer the value that it had before.
+    `ordered` names the contracts whose positions are numbers, `omitting` those that omit columns which are NULL or
+    empty after a change.
     """
 
     addresses: TableIdentifiers
     ordered: Collection[str]
-    emptying: Collection[str] = ()
+    omitting: Collection[str] = ()
 
     def merge(
         self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame, history: DataFrame,
@@ -125,7 +125,7 @@ class CurrentTables:
             if repeats is not None:
                 changes = changes.join(repeats, list(COORDINATES), "left_anti")
         known = _known(session, current, key, names), _known(session, deleted, key, names)
-        folded = fold_changes(changes, layout, key, self.ordered, *known, emptied, self.emptying).persist()
+        folded = fold_changes(changes, layout, key, self.ordered, *known, emptied, self.omitting).persist()
         try:
             merged, loaded, returned = _count(folded)
             folded.where("_keyed").createOrReplaceTempView(_VIEW)
@@ -179,8 +179,8 @@ def ordered_contracts(catalogue: Catalogue) -> frozenset[str]:
     )
 
 
-def emptying_contracts(catalogue: Catalogue) -> frozenset[str]:
-    """Return the references of the contracts that leave out columns which are NULL or empty after a change."""
+def omitting_contracts(catalogue: Catalogue) -> frozenset[str]:
+    """Return the references of the contracts that omit columns which are NULL or empty after a change."""
     return frozenset(str(version) for version in catalogue.all_versions() if version.meaning.columns.lacking)
 
 

@@ -31,7 +31,7 @@ from cdc_contracts.spark_checks.files.part_files import read_part
 from cdc_contracts.spark_checks.spark.arrow_schemas import arrow_type, spark_schema
 from cdc_contracts.spark_checks.tables.lakehouse.current_rows import (
     CurrentTables,
-    emptying_contracts,
+    omitting_contracts,
     ordered_contracts,
 )
 from cdc_contracts.spark_checks.tables.lakehouse.history_tables import Commit, open_history
@@ -125,7 +125,7 @@ def open_lakehouse(
         addresses = IcebergDirectory(directory)
     current = None
     if catalogue is not None:
-        current = CurrentTables(addresses, ordered_contracts(catalogue), emptying_contracts(catalogue))
+        current = CurrentTables(addresses, ordered_contracts(catalogue), omitting_contracts(catalogue))
     return LakehouseTables(addresses, current)
 
 

@@ -6,19 +6,16 @@ one group then, so that it costs no more to validate them than rows that are who
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
-from typing import Final
 
 from cdc_contracts.registry.core.contract.document_model import ROW_OPS
 from cdc_contracts.registry.core.contract.model import Meaning
-from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, Rows
+from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.layouts.decoder_kinds import open_tokens
 from cdc_contracts.registry.core.message.primary_keys import read_names
 from cdc_contracts.registry.core.validate.drift_rule import reads_of
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
-
-_NONE: Final = frozenset[str]()
 
 
 class OptionalColumns:
@@ -28,19 +25,24 @@ class OptionalColumns:
         self._meanings = [validator.meaning for validator in validation.validators]
         self._options = validation.reading_options
 
-    def names_in(self, decoded_batch: DecodedBatch, rows: Rows, keys: Iterable[object]) -> Collection[str]:
-        """Return the optional columns of an image of a batch; `keys` are the columns that the Kafka keys name.
+    def by_image(self, decoded_batch: DecodedBatch, keys: Iterable[object]) -> Mapping[str, Collection[str]]:
+        """Return the optional columns of a batch by image; `keys` are the columns that the Kafka keys name.
 
         With table contracts, these are the columns that they list: another one is a finding wherever it is.
         """
-        if rows.image.partial or rows.image.pointer not in self._images:
-            return _NONE
+        if not self._images:
+            return {}
         of_keys = {name for key in (*keys, *self._keys_in(decoded_batch)) if isinstance(key, tuple) for name in key}
-        named = of_keys | self._options.tables.key_columns | rows.image.named
-        listed = bool(self._options.tables)
-        return frozenset(
-            column.name for column in rows.image.columns if column.name not in named and (column.typed or not listed)
-        )
+        named, listed = of_keys | self._options.tables.key_columns, bool(self._options.tables)
+        return {
+            pointer: frozenset(
+                column.name
+                for column in rows.image.columns
+                if column.name not in named and column.name not in rows.image.named and (column.typed or not listed)
+            )
+            for pointer, rows in decoded_batch.rows.items()
+            if pointer in self._images
+        }
 
     @cached_property
     def _images(self) -> frozenset[str]:
@@ -49,9 +51,9 @@ class OptionalColumns:
         What completes another image, or stands for its row, is not among them.
         """
         if not all(self._options.may_lack_columns(one.columns) for one in self._meanings):
-            return _NONE
+            return frozenset()
         if any(one.columns.types != "none" for one in self._meanings):
-            return _NONE
+            return frozenset()
         every = frozenset(at for meaning in self._meanings for at in meaning.images.pointers())
         return every.difference(*map(_compared_images, self._meanings))
 

@@ -36,15 +36,14 @@ def find_envelope_keys(
 
 
 def find_grouping_keys(
-    decoded_batch: DecodedBatch, envelope_keys: Coded, kafka_keys: Coded | None = None
+    decoded_batch: DecodedBatch, envelope_keys: Coded, kafka_keys: Coded
 ) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
     """Return the grouping key of each record as its place among the distinct keys, and those.
 
     `envelope_keys` is what the members of the records are, `kafka_keys` what their keys state, as parts.
     """
     parts = [envelope_keys, *(_coded(*states.by_kind) for states in decoded_batch.states.values())]
-    parts += [_part_of_numbers(rows.state) for rows in decoded_batch.rows.values()]
-    parts += [] if kafka_keys is None else [kafka_keys]
+    parts += [*(_part_of_numbers(rows.state) for rows in decoded_batch.rows.values()), kafka_keys]
     codes, keys = _join_parts(parts, len(decoded_batch))
     return codes, [(*decoded_batch.members, decoded_batch.columns, key) for key in keys]
 

@@ -35,7 +35,7 @@ def group_records(
     decoded_batch: DecodedBatch,
     value_flags: Sequence[tuple[ValueFlag, Mask]],
     envelope_keys: Coded,
-    kafka_keys: Coded | None = None,
+    kafka_keys: Coded,
 ) -> list[VerdictGroup]:
     """Return the records of a batch by key and flags, leaving out those only the reference may validate.
 

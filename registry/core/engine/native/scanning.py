@@ -70,10 +70,9 @@ class _CompiledPlan:
 class _Found:
     """The values of the messages that match a plan: cells by slot, by column and row, rows by image.
 
-    Cells are for as many as were asked for, of which only the first are those of what was taken.
-
-    `row_names` are by column and row the names of records, if the messages have a value index. The cells of rows point
-    into `row_bytes`.
+    There are cells for all messages that were asked for; the first of them are those of the messages taken. `row_names`
+    are by column and row the names of records, if the messages have a value index. The cells of rows point into
+    `row_bytes`.
     """
 
     taken: Numbers
