@@ -38,11 +38,20 @@ class Folder:
             return bytes(file.readall())
 
     def read_document(self, path: str) -> dict[str, Any] | None:
-        """Return the JSON object in a file, None if it does not exist."""
+        """Return the JSON object in a file, None if it does not exist. Raises UnavailableError if it holds none."""
         found = self.read(path)
         if found is None:
             return None
-        document: dict[str, Any] = json.loads(found)
+        try:
+            document = json.loads(found)
+        except (ValueError, RecursionError):
+            document = None
+        if not isinstance(document, dict):
+            raise UnavailableError(
+                "the file is damaged: it is not a JSON object",
+                where=self._at(path),
+                hint="Restore it from a copy, or remove it and run again what wrote it.",
+            )
         return document
 
     def write(self, path: str, data: bytes) -> None:

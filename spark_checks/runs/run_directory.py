@@ -29,7 +29,7 @@ from cdc_contracts.registry.core.report.stored_reports import read_document, wri
 from cdc_contracts.registry.core.stats.observed_columns import TableName
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.spark_checks.engines.repeat_search import REPEATS
-from cdc_contracts.spark_checks.files.file_sinks import TABLES, SinkPlace, table_folder
+from cdc_contracts.spark_checks.files.file_sinks import TABLES, SinkPlace, check_whole, table_folder
 from cdc_contracts.spark_checks.files.folders import Folder
 from cdc_contracts.spark_checks.runs.deduplicated_changes import UNREPEATED
 from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRun, PastRuns
@@ -89,11 +89,16 @@ class RunDirectory:
     def finished(self, run: str, among: PastRuns | None = None) -> tuple[RunRecord, Report] | None:
         """Return the record and the report of a finished run; otherwise, and if one of them is gone, None.
 
-        Raises UsageError if the file of the report is not one, or is from a newer release.
+        Raises UsageError if the file of the report is not one, or is from a newer release, and UnavailableError if a
+        file of the run is incomplete.
         """
         record = self.find(run, among)
         report = None if record is None else self.report(run)
-        return None if record is None or report is None else (record, report)
+        if record is None or report is None:
+            return None
+        for part in record.all_files:
+            check_whole(self._folder, part.path, part.size, where=f"{self.directory}/{part.path}", whose=f"run {run}")
+        return record, report
 
     def past(self) -> PastRuns:
         """Return the runs that are finished now; records read before are not read again."""
@@ -212,7 +217,16 @@ class RunDirectory:
     def _record(self, run: str) -> RunRecord | None:
         path = f"{RUNS}/{run}.json"
         document = self._folder.read_document(path)
-        return None if document is None else read_record(document, f"{self.directory}/{path}")
+        if document is None:
+            return None
+        record = read_record(document, f"{self.directory}/{path}")
+        if record.run != run:
+            raise UnavailableError(
+                f"this is a copy of the record of run {record.run}",
+                where=f"{self.directory}/{path}",
+                hint="Remove it, or move it elsewhere: otherwise the rows of the run would count twice.",
+            )
+        return record
 
     def _files(self, folder: str) -> set[str]:
         return {f"{folder}/{entry.base_name}" for entry in self._folder.files(folder)}

@@ -115,6 +115,41 @@ def test_a_run_whose_files_another_process_has_removed_does_not_count(runs, begi
     assert runs.find("aaaa").attempt == "fast"
 
 
+@pytest.mark.parametrize("text", ["", "null", "[]", '{"run": "aa', "\xff", "[" * 100_000], ids=range(6))
+@pytest.mark.parametrize("folder", ["_runs", "_begun", "_reports"])
+def test_a_record_that_was_cut_off_is_refused_by_name(runs, begin, tmp_path, folder, text):
+    _, record = begin("aaaa", "done")
+    runs.begun.add(begun("bbbb", {Source("t", 0): Span(10, 20)}))
+    runs.commit(record, NOTHING)
+    damaged = tmp_path / folder / f"{'bbbb' if folder == '_begun' else 'aaaa'}.json"
+    damaged.write_text(text, encoding="latin-1")
+    fresh = RunDirectory(str(tmp_path))
+    with pytest.raises(UnavailableError, match="the file is damaged") as refused:
+        (fresh.begun.notes if folder == "_begun" else lambda: fresh.finished("aaaa"))()
+    assert (refused.value.where, "from a copy" in refused.value.hint) == (str(damaged), True)
+
+
+def test_a_copy_of_a_record_is_refused_since_its_rows_would_count_twice(runs, begin, tmp_path):
+    runs.commit(begin("aaaa", "done")[1], NOTHING)
+    shutil.copy(tmp_path / "_runs" / "aaaa.json", tmp_path / "_runs" / "aaaa (copy).json")
+    for fresh in (runs, RunDirectory(str(tmp_path))):
+        with pytest.raises(UnavailableError, match="this is a copy of the record of run aaaa") as refused:
+            list(fresh.records())
+        assert refused.value.where == f"{tmp_path}/_runs/aaaa (copy).json"
+    (tmp_path / "_runs" / "aaaa (copy).json").unlink()
+    assert [record.run for record in runs.records()] == ["aaaa"]
+
+
+def test_a_finished_run_whose_file_is_gone_is_not_reported_as_finished(runs, begin, tmp_path):
+    runs.commit(begin("aaaa", "done")[1], NOTHING)
+    assert runs.finished("aaaa") is not None
+    (file,) = (tmp_path / "changes").rglob("*.parquet")
+    file.unlink()
+    with pytest.raises(UnavailableError, match="missing or truncated") as refused:
+        runs.finished("aaaa")
+    assert refused.value.where == f"{tmp_path}/changes/run=aaaa/{file.name}"
+
+
 def test_a_run_that_was_replaced_does_not_count_even_where_its_record_is_left(runs, begin, tmp_path):
     _, old = begin("aaaa", "old")
     runs.commit(old, NOTHING)
