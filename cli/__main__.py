@@ -32,6 +32,7 @@ KEEPING: Final = frozenset({"lint", "ci"})
 
 def main() -> int:
     """Run the command that this process was started with, and return its exit code."""
+    console.open_closed_streams()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else it reads what every package here declares
     collect_rarely()
     if not KEEPING.isdisjoint(sys.argv[1:2]):

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cdc_contracts.registry.core.common.errors import CdcContractsError, refused
@@ -50,6 +51,19 @@ def prepare(*, quiet: bool = False) -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def open_closed_streams() -> None:
+    """Open those of stdin, stdout and stderr that are closed on the null device.
+
+    Otherwise the file that is opened next would take the place of one, and get what libraries print there.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115  open as long as the process
+            if stream.fileno() == number:
+                os.set_inheritable(number, True)
+            setattr(sys, name, stream)
 
 
 def print_json(value: Any) -> None:

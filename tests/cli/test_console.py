@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
 import pytest
+from topics import rendered
 
 from cdc_contracts.cli.output import console
 
@@ -77,3 +79,21 @@ def test_a_long_command_is_continued_as_a_shell_reads_it_and_no_option_loses_its
     monkeypatch.setenv("COLUMNS", width)
     console.print_table(["", ""], [["  reproduce", console.continued(COMMAND, beside="  reproduce")]])
     assert capsys.readouterr().out.splitlines() == expected
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_whose_streams_are_closed_runs_as_with_the_null_device(closed, tmp_path):
+    line, call = rendered("dts/canal@2", 1)[0], [sys.executable, "-m", "cdc_contracts.cli"]
+    (tmp_path / "good.jsonl").write_bytes(line)
+    (tmp_path / "bad.jsonl").write_bytes(line[:-1])
+    reports = []
+    for streams in (closed, "</dev/null >/dev/null 2>&1"):
+        report = tmp_path / f"report{len(reports)}.json"
+        audit = [*call, "audit", "file", "--contract", "dts/canal@2", "--engine", "local"]
+        codes = [
+            subprocess.run(["sh", "-c", f'"$@" {streams}', "sh", *audit, *more], cwd=tmp_path, check=False).returncode
+            for more in (["good.jsonl", "--report", str(report)], ["bad.jsonl"], ["none.jsonl"])
+        ]
+        reports.append((codes, json.loads(report.read_text())))
+    assert reports[0] == reports[1]
+    assert reports[0][0] == [0, 1, 3]
