@@ -12,19 +12,21 @@ from dataclasses import dataclass
 from cdc_contracts.registry.core.common.errors import UnavailableError, UndetectedError
 from cdc_contracts.registry.core.detect.detection import hint_undetected
 from cdc_contracts.registry.core.detect.topic_samples import ENOUGH
-from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, build_report
+from cdc_contracts.registry.core.report.audit_report import AppliedContract, ReadRange, Span, build_report
 from cdc_contracts.registry.core.report.recorded_evidence import decide_again, evidence_of
 from cdc_contracts.registry.core.report.report_model import Report
+from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.run_verdict import decide_run
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
 from cdc_contracts.spark_checks.detecting import find_input_validation
 from cdc_contracts.spark_checks.engines.engines import Engine, Input
 from cdc_contracts.spark_checks.inputs.option_samples import SampledOptions, check_sample, take_options
+from cdc_contracts.spark_checks.kafka.offsets import bounds_of, describe_spans
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.quarantine_files import begin_replay
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
-from cdc_contracts.spark_checks.runs.run_records import RunRecord
+from cdc_contracts.spark_checks.runs.run_records import RunRecord, join_spans
 from cdc_contracts.spark_checks.runs.transactions import REQUESTED, Attempt, Origin, Output
 from cdc_contracts.spark_checks.tasks.spark_tasks import Watch
 
@@ -185,7 +187,10 @@ def _recorded(output: Output, past: PastRuns, run: str, fail_on: str, *, redacts
 def _overlapping(
     past: PastRuns, run: str, source: Input, output: Output, topics: Mapping[str, str], fingerprint: str
 ) -> Sequence[PastRun]:
-    """Return the runs that this one replaces. Raises UnavailableError if others have read some of its records."""
+    """Return the runs that this one replaces.
+
+    Raises UnavailableError if others have read some of its records, and if those that it replaces have read more.
+    """
     found = past.overlapping(run, source.spans)
     if found and not (output.replace and output.tables.replaceable):
         output.runs.begun.check_topics(topics, past)
@@ -198,7 +203,29 @@ def _overlapping(
             hint="Choose another range or directory"
             + (", or give --replace to replace it with this run." if output.tables.replaceable else "."),
         )
+    _check_reads_all(found, source.spans, topics)
     return found
+
+
+def _check_reads_all(replaced: Sequence[PastRun], spans: Mapping[Source, Span], topics: Mapping[str, str]) -> None:
+    """Raise UnavailableError if runs that are to be replaced have read records that are not in these spans.
+
+    Their rows would be gone, and the topic may not have the records any more. Files have no ids, and can be read again;
+    of a topic that was recreated nothing is kept.
+    """
+    for past in replaced if topics else ():
+        for source, (start, end) in sorted(bounds_of({} if past.replays else past.spans).items()):
+            if topics.get(source.topic, past.topics.get(source.topic)) != past.topics.get(source.topic):
+                continue
+            read = spans.get(source, Span(end, end))
+            lost = (start, min(end, read.start)) if start < read.start else (max(start, read.end), end)
+            if lost[0] < lost[1]:
+                whole = describe_spans(join_spans(past.spans, spans))
+                raise UnavailableError(
+                    f"run {past.run} has read records that this run would remove, as it does not read them",
+                    where=f"{source.topic} partition {source.partition} offsets {lost[0]} to {lost[1] - 1}",
+                    hint=f"Read them as well: {whole}. If the topic has lost them, decode into another directory.",
+                )
 
 
 def _check_redaction(done: DecodedRun, output: Output) -> None:

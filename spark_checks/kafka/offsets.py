@@ -123,6 +123,14 @@ def bounds_of(spans: Mapping[Source, Span]) -> dict[Source, tuple[int, int]]:
     return {source: (span.start, span.end) for source, span in spans.items()}
 
 
+def describe_spans(spans: Mapping[Source, Span]) -> str:
+    """Return spans as the options that read them, topic by topic."""
+    ranges = range_words(by_topic(bounds_of(spans)))
+    return ", ".join(
+        f"{topic} --from '{words['from']}' --until '{words['to']}'" for topic, words in sorted(ranges.items())
+    )
+
+
 def by_topic(values: Mapping[Source, _T]) -> dict[str, dict[int, _T]]:
     """Return values per partition grouped by topic, in the given order."""
     found: dict[str, dict[int, _T]] = {}

@@ -19,7 +19,7 @@ from cdc_contracts.registry.core.report.audit_report import Span
 from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED
 from cdc_contracts.spark_checks.files.folders import Folder
-from cdc_contracts.spark_checks.kafka.offsets import bounds_of, by_topic, range_words
+from cdc_contracts.spark_checks.kafka.offsets import describe_spans
 from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRuns
 from cdc_contracts.spark_checks.runs.run_records import (
     RecordedBatch,
@@ -228,6 +228,6 @@ def _how_to_finish(note: LoggedIntent) -> str:
     """Return a hint how to finish an interrupted run: repeat it."""
     if note.stream:
         return "Start the stream again with the checkpoint it had, or decode into another directory."
-    ranges = range_words(by_topic(bounds_of(note.spans)))
-    result = [f"{topic} --from '{words['from']}' --until '{words['to']}'" for topic, words in sorted(ranges.items())]
-    return f"Decode {', '.join(result)} under {note.contract} first, with the table contracts and options it had."
+    return (
+        f"Decode {describe_spans(note.spans)} under {note.contract} first, with the table contracts and options it had."
+    )

@@ -229,3 +229,12 @@ def overlap(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> bool:
     """Return whether two ranges have a record in common; an empty one has none."""
     shared = [(span, theirs[source]) for source, span in mine.items() if source in theirs]
     return any(max(one.start, other.start) < min(one.end, other.end) for one, other in shared)
+
+
+def join_spans(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> dict[Source, Span]:
+    """Return the smallest range of each partition that holds what it has in either."""
+    both = {source: [spans[source] for spans in (mine, theirs) if source in spans] for source in {*mine, *theirs}}
+    return {
+        source: Span(min(span.start for span in found), max(span.end for span in found))
+        for source, found in sorted(both.items())
+    }

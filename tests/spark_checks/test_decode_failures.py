@@ -1,5 +1,6 @@
 """Failures around a decode: recreated topics, full disks, a concurrent decode."""
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -8,7 +9,7 @@ import time
 import pytest
 from canonical_outputs import read_output, read_table, run_records
 from changelogs import REFERENCE, write_changelog
-from producing import produce, write_transactions
+from producing import delete_records, produce, write_transactions
 from topics import scope_of
 
 from cdc_contracts.cli.app import main
@@ -100,6 +101,35 @@ def test_where_nothing_can_be_written_nothing_counts_and_the_next_run_makes_up_f
     (out / "tables").unlink()
     assert decode(topic)[0] == 0
     assert len(read_output(out, "changes")) == 40
+
+
+def test_a_run_that_replaces_others_has_to_read_all_that_they_have_read(engine, broker, make_topic, tmp_path):
+    values = [value for _, value in write_changelog(40).messages]
+    topic = make_topic([(place % 2, value) for place, value in enumerate(values)], partitions=2)
+
+    def run(*window):
+        source = read_topics(engine, broker.bootstrap, [topic], parse_range(*window), {})
+        output = Output(str(tmp_path), replace=bool(run_records(tmp_path)))
+        return decode_input(engine, source, scope_of(REFERENCE), output, fail_on="error").run
+
+    before = run("earliest", "offset:0=15,1=20")
+    delete_records(broker, topic, 0, before=4)
+    for window, lost, wanted in (
+        (("earliest", "latest"), "partition 0 offsets 0 to 3", """--from '{"0": 0, "1": 0}' --until '{"0": 20, "1": 20}'"""),
+        (("offset:0=4", "offset:0=9"), "partition 0 offsets 0 to 3", """--from '{"0": 0, "1": 0}' --until '{"0": 15, "1": 20}'"""),
+        (("offset:1=0", "offset:1=12"), "partition 0 offsets 0 to 14", """--from '{"0": 0, "1": 0}' --until '{"0": 15, "1": 20}'"""),
+    ):  # fmt: skip
+        with pytest.raises(
+            UnavailableError, match=f"run {before} has read records that this run would remove"
+        ) as refused:
+            run(*window)
+        assert refused.value.where == f"{topic} {lost}"
+        assert f"{topic} {wanted}" in refused.value.hint
+    assert len(read_output(tmp_path, "changes")) == 35
+    shutil.rmtree(tmp_path / "_runs")
+    before = run("offset:0=5,1=0", "offset:0=15,1=20")
+    assert run("offset:0=4,1=0", "latest") != before
+    assert len(read_output(tmp_path, "changes")) == 36
 
 
 def test_two_decodes_of_one_range_into_one_directory_at_once_leave_one_run(engine, broker, make_topic, tmp_path):
