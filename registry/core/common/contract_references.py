@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 
 from cdc_contracts.registry.core.common.errors import UsageError
@@ -50,9 +51,20 @@ def parse_reference(text: str) -> ContractReference:
 
 def is_release_or_date(selector: str) -> bool:
     """Return whether a selector has to be looked up in `applies`."""
-    return bool(_DATE.match(selector) or _RELEASE.match(selector))
+    return bool(_RELEASE.match(selector) or (_DATE.match(selector) and _is_in_calendar(selector)))
 
 
 def release_order(text: str) -> tuple[int, ...]:
-    """Return a key that orders dates among dates and releases among releases."""
-    return tuple(int(part) for part in re.split(r"[.\-]", text))
+    """Return a key that orders dates among dates and releases among releases: 3.3 is 3.3.0."""
+    numbers = [int(part) for part in re.split(r"[.\-]", text)]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def _is_in_calendar(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

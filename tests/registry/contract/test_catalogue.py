@@ -31,6 +31,7 @@ LATER = "".join(f", @{version.number} {span(version)}" for version in SHIPPED.ve
         ("dts/canal@1999-01-01", ["dts/canal@1"]),
         ("oms-community/canal@3.2.99", ["oms-community/canal@1"]),
         ("oms-community/canal@3.3.0", ["oms-community/canal@2"]),
+        ("oms-community/canal@3.3", ["oms-community/canal@2"]),
         ("oms-community/canal@3.10.0", ["oms-community/canal@2"]),
         ("canonical/change", ["canonical/change@1"]),
     ],

@@ -28,7 +28,7 @@ def test_a_reference_is_read(text, expected):
 @pytest.mark.parametrize(
     "text",
     ["", "dts", "dts/", "/canal", "dts/canal/x", "DTS/canal", "dts/canal@", "dts/canal@@2", "dts/canal@v2",
-     "dts/canal@2022-3-20", "dts/canal@now", "dts canal", "dts/canal@2 ", "../canal", "dts/canal\n"],
+     "dts/canal@2022-3-20", "dts/canal@2020-99-99", "dts/canal@2022-02-30", "dts/canal@now", "dts canal", "dts/canal@2 ", "../canal", "dts/canal\n"],
 )  # fmt: skip
 def test_anything_else_is_refused(text):
     with pytest.raises(UsageError) as error:
@@ -37,8 +37,13 @@ def test_anything_else_is_refused(text):
 
 
 def test_releases_stand_in_the_order_of_their_numbers():
-    releases = ["3.3.0", "3.10.0", "3.2.9", "3.3", "4.0"]
-    assert sorted(releases, key=release_order) == ["3.2.9", "3.3", "3.3.0", "3.10.0", "4.0"]
+    releases = ["3.3.0", "3.10.0", "3.2.9", "3.3.0.1", "4.0"]
+    assert sorted(releases, key=release_order) == ["3.2.9", "3.3.0", "3.3.0.1", "3.10.0", "4.0"]
+
+
+def test_a_release_is_the_same_with_and_without_zeros_at_its_end():
+    assert release_order("3.3") == release_order("3.3.0") == release_order("3.3.0.0")
+    assert release_order("3.30") > release_order("3.3.1") > release_order("3.3")
 
 
 def test_dates_stand_in_the_order_of_the_calendar():
