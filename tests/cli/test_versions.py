@@ -40,7 +40,7 @@ def run(capsys, *arguments):
 
 AUDIT = ("audit", "file", "a.jsonl", "b.jsonl", "--engine", "local")
 SWITCHED = {"topics": {"a.jsonl": {0: [{"to": 180, "contract": OLD}, {"from": 180, "contract": NEW}]},
-                       "b.jsonl": {1: [{"to": 60, "contract": OLD}, {"from": 60, "contract": NEW}]}}}  # fmt: skip
+                       "b.jsonl": {0: [{"to": 60, "contract": OLD}, {"from": 60, "contract": NEW}]}}}  # fmt: skip
 
 
 def test_what_auto_cannot_decide_is_validated_part_by_part_by_the_file_that_it_says_how_to_write(here, capsys):
@@ -72,7 +72,7 @@ def test_what_auto_cannot_decide_is_validated_part_by_part_by_the_file_that_it_s
 def test_audit_writes_the_file_that_detect_writes(here, capsys):
     assert main(["detect", "a.jsonl", "b.jsonl", "--write-versions", "v.yaml"]) == 4
     said = capsys.readouterr().out
-    assert re.search(rf"\nVersions\na\.jsonl 0  {OLD} up to offset 17\d, {NEW} from 1[78]\d\nb\.jsonl 1  ", said)
+    assert re.search(rf"\nVersions\na\.jsonl 0  {OLD} up to offset 17\d, {NEW} from 1[78]\d\nb\.jsonl 0  ", said)
     assert main([*AUDIT, "--write-versions", "w.yaml"]) == 4
     assert (here / "v.yaml").read_text() == (here / "w.yaml").read_text()
 
@@ -106,10 +106,10 @@ def test_the_headline_says_how_many_messages_lie_where_nothing_is_declared(here,
 @pytest.mark.parametrize(
     ("document", "reported"),
     [
-        ({"topics": {"b.jsonl": {1: [{"contract": NEW}]}}}, "the versions file does not mention topic a.jsonl (v.yaml)\n  It names b.jsonl."),
+        ({"topics": {"b.jsonl": {0: [{"contract": NEW}]}}}, "the versions file does not mention topic a.jsonl (v.yaml)\n  It names b.jsonl."),
         ({"topics": {"a.jsonl": {0: [{"contract": NEW}], 7: [{"contract": NEW}]}, "b.jsonl": {"all": []}}},
          "the versions file names partition 7, and topic a.jsonl has no such partition (v.yaml)\n  It has 0"),
-        ({"topics": {"a.jsonl": {0: []}, "b.jsonl": {1: []}}}, "no range says which version a.jsonl, b.jsonl is written in (v.yaml)"),
+        ({"topics": {"a.jsonl": {0: []}, "b.jsonl": {0: []}}}, "no range says which version a.jsonl, b.jsonl is written in (v.yaml)"),
         ({"topics": {"a.jsonl": {0: [{"contract": "dts/canal@3"}]}}}, "topics.a.jsonl.0.0.contract: dts/canal has no version 3 (v.yaml)"),
     ],
 )  # fmt: skip

@@ -158,6 +158,24 @@ def test_a_range_that_another_run_has_read_is_refused_without_the_option_that_re
     assert len(list((out / "_runs").glob("*.json"))) == 1
 
 
+def test_files_that_were_decoded_are_known_among_more_files_and_alone(engine, tmp_path):
+    files, out = tmp_path / "files", tmp_path / "out"
+    files.mkdir()
+    for number, name in enumerate(("b", "c", "a")):
+        write_lines(files / f"{name}.jsonl", rendered("dts/canal@2", 10, seed=number))
+    (files / "a.jsonl").rename(tmp_path / "a.jsonl")
+    decode_lines(engine, files, out, "dts/canal@2")
+    (tmp_path / "a.jsonl").rename(files / "a.jsonl")
+    for more in (files, files / "b.jsonl", files / "c.jsonl"):
+        with pytest.raises(UnavailableError, match="has decoded some of these records"):
+            decode_lines(engine, more, out, "dts/canal@2")
+    decode_lines(engine, files / "a.jsonl", out, "dts/canal@2")
+    decode_lines(engine, files, tmp_path / "at once", "dts/canal@2")
+    rows, at_once = ([(one["topic"], one["partition"], one["offset"]) for one in read_table(folder, "changes")]
+                     for folder in (out, tmp_path / "at once"))  # fmt: skip
+    assert sorted(rows) == sorted(at_once) == [(f"{name}.jsonl", 0, line) for name in "abc" for line in range(10)]
+
+
 def test_an_update_that_may_be_the_wrong_way_round_is_never_published(engine, tmp_path):
     path, out = write_lines(tmp_path / "a.jsonl", rendered("dts/canal@1", 400)), tmp_path / "out"
     decoded = decode_lines(engine, path, out, "dts/canal@2")

@@ -54,7 +54,7 @@ def _touches(one: Slice, following: Slice | None, windows: Mapping[Source, Windo
     window = windows.get(Source(one.topic, one.partition))
     if window is None:
         return False
-    if isinstance(following, LineSlice) and following.partition == one.partition and following.first <= window[0]:
+    if isinstance(following, LineSlice) and following.path == one.path and following.first <= window[0]:
         return False
     return window[1] > one.first
 

@@ -3,8 +3,8 @@
 A `.jsonl` file has one message a line, cut at line feeds and at nothing else; a `.parquet` file one message a row,
 with the columns of the Kafka source as far as it has them; a `.json` or `.avro` file is one message as a whole. Lines
 may be compressed, and messages may be the elements of one JSON array (`file_forms.py`).
-Each has a topic, a partition and an offset: the columns of those names, else file name, place of the file, and line
-or row. Lines and whole files need no Arrow; `file_batches.py` reads all of them as batches.
+Each has a topic, a partition and an offset: the columns of those names, else file name, place among files of that name,
+and line or row. Lines and whole files need no Arrow; `file_batches.py` reads all of them as batches.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import atexit
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -41,15 +42,19 @@ _BLANK: Final = b" \t\r"
 
 
 def plan_files(paths: Sequence[Path], *, whole: bool = False) -> FilePlan:
-    """Return what there is to read in files, or in all known files below folders, in the order of their names.
+    """Return what there is to read in files, or in all known files below folders, in the order of their paths.
 
+    The topic of messages without one is the name of their file, and the partition tells files of one name apart. Other
+    files must not change it: a later run over more files would not know which of them were decoded before.
     Raises UnavailableError if a file is missing or not readable, or names one record twice; UsageError if a
     file's kind is not known.
     """
     plan = FilePlan()
     seen: SeenOffsets | None = None
-    for number, given in enumerate(sorted(_expand(paths))):
-        path = given.absolute()  # slices may be read in another working directory
+    same_name: Counter[str] = Counter()
+    for path in _files_of(paths):
+        number = same_name[path.name]
+        same_name[path.name] += 1
         if not _is_utf8(str(path)):
             raise UsageError(
                 "the file name is not UTF-8", where=str(path), hint="Rename it, or pass its content to standard input."
@@ -143,6 +148,12 @@ def _is_utf8(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _files_of(paths: Sequence[Path]) -> list[Path]:
+    """Return the absolute paths of files, as slices may be read in another working directory; each file once."""
+    given = {path.resolve(): path.absolute() for path in sorted(_expand(paths), reverse=True)}
+    return sorted(given.values())
 
 
 def _expand(paths: Sequence[Path]) -> Iterator[Path]:

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -57,10 +58,36 @@ def test_a_byte_order_mark_and_a_bare_carriage_return_stay_in_the_message(tmp_pa
     assert [value for *_, value in rows] == [b'\xef\xbb\xbf{"a":1}\r', b'{"b":\r2}']
 
 
-def test_files_are_partitions_in_the_order_of_their_names(tmp_path):
+def test_files_are_read_in_the_order_of_their_paths_each_as_a_topic(tmp_path):
     for name in ("b.jsonl", "a.jsonl"):
         (tmp_path / name).write_bytes(b"{}\n")
-    assert [row[:2] for row in read_all(plan_files([tmp_path]))] == [("a.jsonl", 0), ("b.jsonl", 1)]
+    assert [row[:2] for row in read_all(plan_files([tmp_path]))] == [("a.jsonl", 0), ("b.jsonl", 0)]
+
+
+def test_files_of_one_name_are_partitions_of_a_topic(tmp_path):
+    for name in ("x/a.jsonl", "y/a.jsonl", "y/b.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b'"%s"\n' % name.encode())
+    rows = read_all(plan_files([tmp_path]))
+    assert [(*row[:2], row[-1]) for row in rows] == [
+        ("a.jsonl", 0, b'"x/a.jsonl"'),
+        ("a.jsonl", 1, b'"y/a.jsonl"'),
+        ("b.jsonl", 0, b'"y/b.jsonl"'),
+    ]
+
+
+def test_a_file_that_is_given_twice_is_read_once(tmp_path, monkeypatch):
+    (tmp_path / "a.jsonl").write_bytes(b"{}\n")
+    (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    twice = [
+        Path("a.jsonl"),
+        Path("a.jsonl"),
+        tmp_path / "a.jsonl",
+        Path("link/a.jsonl"),
+        Path(),
+    ]
+    assert read_all(plan_files(twice)) == [("a.jsonl", 0, 0, b"{}")]
 
 
 def test_a_json_file_is_one_message_with_all_its_bytes(tmp_path):
