@@ -210,8 +210,8 @@ def _overlapping(
 def _check_reads_all(replaced: Sequence[PastRun], spans: Mapping[Source, Span], topics: Mapping[str, str]) -> None:
     """Raise UnavailableError if runs that are to be replaced have read records that are not in these spans.
 
-    Their rows would be gone, and the topic may not have the records any more. Files have no ids, and can be read again;
-    of a topic that was recreated nothing is kept.
+    Their rows would be gone, and the topic may not have the records any more. Of a topic that was recreated nothing is
+    kept. Captures name topics without their ids, and are still there.
     """
     for past in replaced if topics else ():
         for source, (start, end) in sorted(bounds_of({} if past.replays else past.spans).items()):

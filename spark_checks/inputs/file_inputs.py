@@ -22,6 +22,7 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.stats.tally import Tally
 from cdc_contracts.spark_checks.inputs.range_slices import Windows, keep, spread
 from cdc_contracts.spark_checks.kafka.offsets import Range, by_topic, report_ranges, select
+from cdc_contracts.spark_checks.kafka.topic_ids import name_file
 from cdc_contracts.spark_checks.spark.cluster_workers import count_slots
 from cdc_contracts.spark_checks.tasks.task_shares import collect_results, hand_out
 
@@ -60,7 +61,20 @@ class FileInput:
         return None if self.sample is None else spread(self.spans, self.sample)
 
     def topic_ids(self, engine: Engine) -> dict[str, str]:
-        return {}  # a capture does not record the id of its topic
+        """Return for each file the digest of its first message, by which it is the same file while it grows.
+
+        A capture does not record the id of its topic, so messages that name their topic have none.
+        """
+        first_messages: dict[str, bytes] = {}
+        for one in self.plan.slices:
+            source = Source(one.topic, one.partition)
+            if source in self.windows and getattr(one, "first", 0) == 0:
+                batch = next(read_slice(one, {source: (0, 1)}), None)
+                values = [] if batch is None else batch.column("value").to_pylist()
+                first_messages[one.topic] = (
+                    first_messages.get(one.topic, b"") + (values[0] or b"" if values else b"") + b"\n"
+                )
+        return {topic: name_file(values) for topic, values in first_messages.items()}
 
     def describe(self, tally: Tally, spans: Mapping[Source, Span]) -> ReportSource:
         blank = 0

@@ -20,6 +20,7 @@ from cdc_contracts.registry.core.stats.partition_tallies import Source
 from cdc_contracts.registry.core.tables.canonical.table_layouts import NESTED
 from cdc_contracts.spark_checks.files.folders import Folder
 from cdc_contracts.spark_checks.kafka.offsets import describe_spans
+from cdc_contracts.spark_checks.kafka.topic_ids import is_file
 from cdc_contracts.spark_checks.runs.finished_runs import RUNS, PastRuns
 from cdc_contracts.spark_checks.runs.run_records import (
     RecordedBatch,
@@ -192,13 +193,20 @@ class IntentLog:
         begun = ((note.run, note.topics or {}) for note in self.notes(past))
         for run, known in [*((one.run, one.topics) for one in past), *begun]:
             others = sorted(name for name, identity in topics.items() if known.get(name, identity) != identity)
-            if others and run not in without:
+            if not others or run in without:
+                continue
+            if is_file(topics[others[0]]):
                 raise UnavailableError(
-                    f"{', '.join(others)} is not the topic that run {run} read: it was deleted and recreated "
-                    "since, or belongs to another cluster",
+                    f"{', '.join(others)} is not the file that run {run} read: its first message is another one",
                     where=self._directory,
-                    hint="Decode it into another directory: its offsets mean other records.",
+                    hint="Rename it, or decode it into another directory: its lines mean other messages.",
                 )
+            raise UnavailableError(
+                f"{', '.join(others)} is not the topic that run {run} read: it was deleted and recreated "
+                "since, or belongs to another cluster",
+                where=self._directory,
+                hint="Decode it into another directory: its offsets mean other records.",
+            )
 
     def check_write_mode(self, write_mode: WriteMode, past: PastRuns) -> None:
         """Raise UnavailableError if other runs, finished or not, write their tables differently."""

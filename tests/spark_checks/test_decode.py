@@ -1,5 +1,6 @@
 """Decoding by either engine: every row of the source is there once, digit for digit, or nothing is."""
 
+import gzip
 import hashlib
 import json
 
@@ -174,6 +175,38 @@ def test_files_that_were_decoded_are_known_among_more_files_and_alone(engine, tm
     rows, at_once = ([(one["topic"], one["partition"], one["offset"]) for one in read_table(folder, "changes")]
                      for folder in (out, tmp_path / "at once"))  # fmt: skip
     assert sorted(rows) == sorted(at_once) == [(f"{name}.jsonl", 0, line) for name in "abc" for line in range(10)]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.json", "a.parquet"])
+def test_a_file_of_the_same_name_with_other_messages_is_not_taken_for_the_one_that_was_decoded(engine, tmp_path, name):
+    out, both = tmp_path / "out", [rendered("dts/canal@2", 30, seed=seed) for seed in (1, 2)]
+    write = {
+        "a.jsonl": lambda path, lines: path.write_bytes(b"\n".join(lines)),
+        "a.jsonl.gz": lambda path, lines: path.write_bytes(gzip.compress(b"\n".join(lines))),
+        "a.json": lambda path, lines: path.write_bytes(b"[" + b",".join(lines) + b"]"),
+        "a.parquet": lambda path, lines: pq.write_table(pa.table({"value": pa.array(lines, pa.binary())}), path),
+    }[name]
+    for number, lines in enumerate(both):
+        (tmp_path / str(number)).mkdir()
+        write(tmp_path / str(number) / name, lines)
+    first = decode_lines(engine, tmp_path / "0" / name, out, "dts/canal@2")
+    assert decode_lines(engine, tmp_path / "0" / name, out, "dts/canal@2").again
+    with pytest.raises(UnavailableError, match=f"{name} is not the file that run {first.run} read") as refused:
+        decode_lines(engine, tmp_path / "1" / name, out, "dts/canal@2")
+    assert refused.value.hint.startswith("Rename it, or decode it into another directory")
+    decode_lines(engine, tmp_path / "1" / name, out, "dts/canal@2", replace=True)
+    decode_lines(engine, tmp_path / "1" / name, tmp_path / "other", "dts/canal@2")
+    rows, wanted = read_table(out, "changes"), read_table(tmp_path / "other", "changes")
+    assert [row["after"] for row in rows] == [row["after"] for row in wanted]
+
+
+def test_a_file_that_grows_is_decoded_from_where_it_ended(engine, tmp_path):
+    lines, out = rendered("dts/canal@2", 30), tmp_path / "out"
+    path = write_lines(tmp_path / "a.jsonl", lines[:20])
+    decode_lines(engine, path, out, "dts/canal@2")
+    write_lines(path, lines)
+    decode_lines(engine, path, out, "dts/canal@2", window=("offset:20", "latest"))
+    assert [row["offset"] for row in read_table(out, "changes")] == list(range(30))
 
 
 def test_an_update_that_may_be_the_wrong_way_round_is_never_published(engine, tmp_path):
