@@ -50,7 +50,7 @@ class Folder:
             raise UnavailableError(
                 "the file is damaged: it is not a JSON object",
                 where=self._at(path),
-                hint="Restore it from a copy, or remove it and run again what wrote it.",
+                hint="Restore it from a copy. A run whose record is removed has to be decoded again.",
             )
         return document
 

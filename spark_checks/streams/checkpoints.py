@@ -69,8 +69,7 @@ class Checkpoint:
     @property
     def query(self) -> str | None:
         """The id of the query; None before the first start."""
-        found = self._folder.read("metadata")
-        return None if found is None else str(json.loads(found)["id"])
+        return self._member("metadata", "id")
 
     @property
     def last(self) -> int | None:
@@ -130,8 +129,7 @@ class Checkpoint:
 
     def pin_of(self, number: int) -> str | None:
         """Return the digest of the pinned contracts of a batch; None if it was not started."""
-        found = self._folder.read(f"{OWN}/batches/{number}.json")
-        return None if found is None else str(json.loads(found)["pin"])
+        return self._member(f"{OWN}/batches/{number}.json", "pin")
 
     def keep_batch(self, number: int, pin: str, fingerprint: str, spans: Mapping[Source, Span]) -> None:
         """Record what a batch is validated against, and remove the records of old batches."""
@@ -164,17 +162,29 @@ class Checkpoint:
         known = self._numbers(f"{OWN}/rolling")
         self._folder.remove(f"{OWN}/rolling/{one}" for one in known if one < number - 1)
 
+    def _member(self, name: str, member: str) -> str | None:
+        """Return a member of a JSON document, None if there is no document. Raises UnavailableError if it has none."""
+        document = self._folder.read_document(name)
+        if document is None:
+            return None
+        if member not in document:
+            raise self._damaged(name)
+        return str(document[member])
+
     def _offsets(self, name: str, text: bytes) -> dict[Source, int]:
         """Return the offsets in the last line of one of Spark's files."""
         try:
             version, *lines = text.decode().splitlines()
             return read_offsets(json.loads(lines[-1] if version == "v1" else "null"))
         except (ValueError, TypeError, IndexError, AttributeError) as error:
-            raise UnavailableError(
-                "the checkpoint is damaged, or was written by an incompatible Spark",
-                where=f"{self.directory}/{name}",
-                hint="Use the Spark that started the stream, or a new checkpoint.",
-            ) from error
+            raise self._damaged(name) from error
+
+    def _damaged(self, name: str) -> UnavailableError:
+        return UnavailableError(
+            "the checkpoint is damaged, or was written by an incompatible Spark",
+            where=f"{self.directory}/{name}",
+            hint="Use the Spark that started the stream, or a new checkpoint.",
+        )
 
     def _numbers(self, folder: str) -> list[int]:
         names = [entry.base_name.removesuffix(".json") for entry in self._folder.files(folder)]

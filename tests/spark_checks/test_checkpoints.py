@@ -90,6 +90,16 @@ def test_a_log_that_cannot_be_true_is_refused(checkpoint, tmp_path, text, words)
         checkpoint.spans(1)
 
 
+@pytest.mark.parametrize("text", ["", '{"id":', "null", "{}"])
+def test_a_description_that_was_cut_off_is_named(checkpoint, tmp_path, text):
+    (tmp_path / "ck/_cdc/batches").mkdir(parents=True)
+    for name, read in (("metadata", lambda: checkpoint.query), ("_cdc/batches/1.json", lambda: checkpoint.pin_of(1))):
+        (tmp_path / "ck" / name).write_text(text)
+        with pytest.raises(UnavailableError, match="damaged") as refused:
+            read()
+        assert refused.value.where.endswith(name)
+
+
 SCHEMAS = open_source("http://registry:8081")
 """Those of a registry that nobody asks."""
 
