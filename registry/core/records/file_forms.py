@@ -81,7 +81,8 @@ def form_of_bytes(head: bytes, where: str) -> str | None:
         raise UsageError(
             "this is UTF-16, and messages are UTF-8",
             where=where,
-            hint="Convert it: `iconv -f UTF-16 -t UTF-8 FILE > FILE.jsonl`; in PowerShell write with -Encoding utf8.",
+            hint="Convert it: `iconv -f UTF-16 -t UTF-8 FILE > FILE.jsonl`; PowerShell 7 writes UTF-8 with -Encoding "
+            "utf8NoBOM.",
         )
     return next((form for magic, form in _MAGIC.items() if head.startswith(magic)), None)
 
