@@ -12,6 +12,7 @@ from cdc_contracts.spark_checks.decoding import Output, decode_input
 from cdc_contracts.spark_checks.engines.spark_engine import SparkEngine
 from cdc_contracts.spark_checks.inputs.file_inputs import read_files
 from cdc_contracts.spark_checks.kafka.offsets import parse_range
+from cdc_contracts.spark_checks.tables.lakehouse.current_rows import lacking_columns
 from cdc_contracts.spark_checks.tables.lakehouse.lakehouse_tables import open_lakehouse
 from cdc_contracts.spark_checks.tables.lakehouse.table_identifiers import CURRENT
 
@@ -37,6 +38,14 @@ MESSAGES = [
 ]  # fmt: skip
 KEPT = [("1", "pear", "10", []), ("2", "date", "20", []), ("3", "fig", "31", []), ("4", None, None, ["name", "qty"])]
 NULLED = [("1", None, "10", []), ("2", None, None, []), ("3", "fig", "31", []), ("4", None, None, ["name", "qty"])]
+
+
+@pytest.mark.parametrize("row_columns", ["all", "some"])
+def test_contracts_say_what_a_column_is_that_a_change_lacks(row_columns):
+    """Those whose rows may lack columns do so always: rows of earlier runs may have lacked them."""
+    found = lacking_columns(CATALOGUE, ReadingOptions(parameters={"row_columns": row_columns}))
+    asked = dict.fromkeys(("maxwell/json@1", "maxwell/json@2"), "null-if-in-before") if row_columns == "some" else {}
+    assert found == {"aws-dms/json@1": "null-or-empty", **asked}
 
 
 @pytest.mark.parametrize(

@@ -181,9 +181,16 @@ def ordered_contracts(catalogue: Catalogue) -> frozenset[str]:
 
 
 def lacking_columns(catalogue: Catalogue, options: ReadingOptions) -> dict[str, str]:
-    """Return by contract what a column is that the row after a change lacks, of those whose rows may lack columns."""
+    """Return by contract what a column is that the row after a change lacks.
+
+    Rows may lack columns by the contract, whatever is said now: those of earlier runs may; or because the user says it.
+    """
     columns = {str(version): version.meaning.columns for version in catalogue.all_versions()}
-    return {name: one.lacking for name, one in columns.items() if one.lacking and options.may_lack_columns(one)}
+    return {
+        name: one.lacking
+        for name, one in columns.items()
+        if one.lacking and (one.optional or options.may_lack_columns(one))
+    }
 
 
 def current_names(layout: TableLayout, table_format: str) -> CurrentRowNames:
