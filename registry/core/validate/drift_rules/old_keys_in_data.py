@@ -38,7 +38,8 @@ RULE = DriftRule(
     name="old-keys-in-data", severity=WARNING,
     says="An image of changed columns has no column that the full image lacks. If versions of the subject swap the "
     "two images, it is an error when the image of changed columns holds the whole row and the full image does not.",
-    action="Check for a column filter that affects only one of the images.",
+    action="Check for a column filter that affects only one of the images. Where the producer leaves out columns that "
+    "are NULL, `--parameter row_columns=some` says so, if the contract has that parameter.",
     good='"old": [{"total": "1"}] with "data": [{"id": "7", "total": "2"}]',
     bad='"old": [{"sum": "1"}] with "data": [{"id": "7", "total": "2"}]',
     check=check, reads=reads, exercised_by=has_partial_row, breaks=rename_changed_column,
