@@ -8,6 +8,7 @@ import pytest
 from both_paths import shown
 from counts import counts_by_reference, counts_of
 from document_messages import Pair, open_documents
+from output_rows import unlike_columns
 from record_batches import batch_of
 from topics import CATALOGUE, rendered
 
@@ -127,9 +128,26 @@ def test_kinds_of_records_are_neither_compared_with_each_other_nor_bounded_each_
     assert len([held for held in bounded if held > table_drift.MOST_SHAPES]) < TOTAL / table_drift.MOST_SHAPES
 
 
-@pytest.mark.parametrize("reference", ["aws-dms/json@1", "goldengate/json@1", "goldengate/json-row@1"])
-def test_rows_that_may_lack_columns_are_of_as_many_groups_as_whole_ones(reference):
-    validator = FastValidator(open_validation(CATALOGUE, reference, ReadingOptions()))
+@pytest.mark.one_in(6)
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("reference", SUBJECTS)
+def test_they_are_decoded_as_one_by_one(reference, options, native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    assert unlike_columns(open_validation(CATALOGUE, reference, OPTIONS[options]), list(sparse(reference))) == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "options"),
+    [
+        ("aws-dms/json@1", "none listed"),
+        ("goldengate/json@1", "none listed"),
+        ("goldengate/json-row@1", "none listed"),
+        ("maxwell/json@2", "may lack columns"),
+    ],
+)
+def test_rows_that_may_lack_columns_are_of_as_many_groups_as_whole_ones(reference, options):
+    validator = FastValidator(open_validation(CATALOGUE, reference, OPTIONS[options]))
     whole = validator.validate(list(rendered(reference, TOTAL)), texts=False)
     lacking = validator.validate([value for value in sparse(reference) if b'["id", ' not in value], texts=False)
 
