@@ -18,6 +18,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from producing import Record, write_records
 from two_ends import JAVA, TwoEnds, order_files
+from worker_reports import say_what_counts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,6 +78,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # Some images forbid it, and then each process that tests start compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     gc.disable()  # until the tests are collected, which stay until the end
+    if hasattr(config, "workerinput"):
+        say_what_counts(config)
     config.stash[gc_collect_iterations_key] = 0  # at the end `pytest_sessionfinish` has collected, which takes seconds
 
 
