@@ -123,9 +123,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     sampled = sample(items, turn_of(config.stash[SEED]))
     config.stash[SAMPLING] = sampled
     if not config.getoption("nightly") and not any("::" in argument for argument in config.args):
-        left = [item for item in items if left_to_the_night(item, sampled)]
+        taken: tuple[list[pytest.Item], list[pytest.Item]] = ([], [])
+        for item in items:
+            taken[left_to_the_night(item, sampled)].append(item)
+        items[:], left = taken
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if not left_to_the_night(item, sampled)]
     if hasattr(config, "workerinput"):
         items[:] = order_files(items)
 
@@ -146,6 +148,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_sessionfinish() -> None:
     gc.collect()  # connections that tests left to the collector are closed while the filters of warnings hold
+    gc.freeze()  # so that the end of the process does not look through all that is left once more
 
 
 @pytest.hookimpl(wrapper=True)
