@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -77,6 +78,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Some images forbid it, and then each process that tests start compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False  # and so does each run of a few tests in this process
     gc.disable()  # until the tests are collected, which stay until the end
     if hasattr(config, "workerinput"):
         say_what_counts(config)
