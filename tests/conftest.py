@@ -150,7 +150,6 @@ def pytest_collection_finish() -> None:
 
 def pytest_sessionfinish() -> None:
     gc.collect()  # connections that tests left to the collector are closed while the filters of warnings hold
-    gc.freeze()  # so that the end of the process does not look through all that is left once more
 
 
 @pytest.hookimpl(wrapper=True)
