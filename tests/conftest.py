@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from hypothesis import core, settings
 from hypothesis.internal.conjecture import providers
 from producing import Record, write_records
 from two_ends import JAVA, TwoEnds, order_files
+from worker_reports import say_what_counts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,7 +75,10 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Some images forbid it, and then each process that tests start compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False  # and so does each run of a few tests in this process
     gc.disable()  # until the tests are collected, which stay until the end
+    if hasattr(config, "workerinput"):
+        say_what_counts(config)
     config.stash[gc_collect_iterations_key] = 0  # at the end `pytest_sessionfinish` has collected, which takes seconds
 
 
@@ -130,9 +135,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     sampled = sample(items, turn_of(config.stash[SEED]))
     config.stash[SAMPLING] = sampled
     if not config.getoption("nightly") and not any("::" in argument for argument in config.args):
-        left = [item for item in items if left_to_the_night(item, sampled)]
+        taken: tuple[list[pytest.Item], list[pytest.Item]] = ([], [])
+        for item in items:
+            taken[left_to_the_night(item, sampled)].append(item)
+        items[:], left = taken
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if not left_to_the_night(item, sampled)]
     if hasattr(config, "workerinput"):
         items[:] = order_files(items)
 
