@@ -83,13 +83,14 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--rounds", type=int, default=5)
     asked.add_argument("--topics", default=",".join(map(str, range(len(TOPICS)))), help="their numbers from 0")
+    asked.add_argument("--row-columns", choices=["all", "some"], help="the parameter row_columns")
     asked.add_argument("dialects", nargs="*", default=DIALECTS)
     options = asked.parse_args()
     wanted = [[*TOPICS][int(number)] for number in options.topics.split(",")]
     print(f"fast validator: {describe_native()}")
     for reference in options.dialects:
         print(f"\n{reference:<42}{'audit, ns a byte':>26}{'x':>7}{'decode, ns a byte':>26}{'x':>7}")
-        found = measure(reference, wanted, options.rounds)
+        found = measure(reference, wanted, options.rounds, options.row_columns)
         for name in wanted:
             shown = ""
             for way in ("audit", "decode"):
@@ -99,9 +100,13 @@ def main() -> None:
             print(f"{name:<42}{shown}", flush=True)
 
 
-def measure(reference: str, wanted: list[str], rounds: int) -> dict[tuple[str, str], list[float]]:
+def measure(
+    reference: str, wanted: list[str], rounds: int, row_columns: str | None = None
+) -> dict[tuple[str, str], list[float]]:
     """Return the nanoseconds a byte of each topic, audited and decoded, of each round after a warm one."""
-    catalogue, reading_options = shipped_catalogue(), ReadingOptions(table=f"shop.orders_{NUMBER}")
+    parameters = {} if row_columns is None else {"row_columns": row_columns}
+    catalogue = shipped_catalogue()
+    reading_options = ReadingOptions(table=f"shop.orders_{NUMBER}", parameters=parameters)
     renderer = Renderer(catalogue.version(reference), reading_options)
     kernels = {name: Kernel(open_validation(catalogue, reference, reading_options)) for name in wanted}
     values = {name: render(renderer, TOPICS[name]) for name in wanted}

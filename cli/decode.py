@@ -57,7 +57,7 @@ def decode_topic(
     with run_options.start_engine(chosen, kafka=True, formats=[output.table_format]) as engine:
         source = run_options.open_topics(engine, connection, topics, wanted, headers=True)
         fitted = fit_validation(validation, source.spans, some=wanted.names_partitions)
-        decoded = output_options.watch_decode(engine, source, fitted, output.open(validation.catalogue), fail_on)
+        decoded = output_options.watch_decode(engine, source, fitted, output.open(validation), fail_on)
         output_options.finish_decode(decoded, as_json=as_json, targets=report, allow_empty=allow_empty)
 
 
@@ -86,7 +86,7 @@ def decode_file(
     source = run_options.open_files(paths, start, end, whole=whole)
     validation = fit_validation(validation, source.spans, some=run_options.names_partitions(start, end))
     with run_options.start_engine(chosen, kafka=False, formats=[output.table_format]) as engine:
-        decoded = output_options.watch_decode(engine, source, validation, output.open(validation.catalogue), fail_on)
+        decoded = output_options.watch_decode(engine, source, validation, output.open(validation), fail_on)
         output_options.finish_decode(decoded, as_json=as_json, targets=report)
 
 

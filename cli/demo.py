@@ -88,7 +88,7 @@ def _decode(session: SparkSession, source: Input, subject: str, target: Path) ->
 
     both = _open(subject)
     output = output_options.OutputOptions(str(target / "decoded"), replace=True)
-    return output_options.watch_decode(SparkEngine(session), source, both, output.open(both.catalogue), "error")
+    return output_options.watch_decode(SparkEngine(session), source, both, output.open(both), "error")
 
 
 def _switch_of(switch: VersionSwitch) -> str:

@@ -64,7 +64,7 @@ def replay_quarantine(
         output_options.naming_full_output(directory),
         progress(engine, source.spans) as watch,
     ):
-        opened = output.open(validation.catalogue)
+        opened = output.open(validation)
         decoded = replaying.replay_quarantine(engine, source, validation, opened, fail_on=fail_on, watch=watch)
     _finish(decoded, source, as_json=as_json, targets=report)
 

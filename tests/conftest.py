@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,10 +15,11 @@ import pytest
 from _pytest.unraisableexception import gc_collect_iterations_key
 from case_sampling import SAMPLING, VARIABLE, Sampled, T, sample, set_seed, take_part, turn_of
 from certificates import Authority
-from hypothesis import settings
+from hypothesis import core, settings
 from hypothesis.internal.conjecture import providers
 from producing import Record, write_records
 from two_ends import JAVA, TwoEnds, order_files
+from worker_reports import say_what_counts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,10 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     take_signals()
     config.stash[SEED] = set_seed()
-    # Two busy cores are no place for deadlines, and a run that fails has to fail again.
-    examples = 100 if config.getoption("nightly") else 50
-    settings.register_profile("house", deadline=None, derandomize=True, max_examples=examples)
-    settings.load_profile("house")
+    draw_examples(config.stash[SEED], nightly=config.getoption("nightly"))
     # Hypothesis also draws the constants of modules loaded so far: other ones in each process and each order of tests.
     providers.is_local_module_file = lambda file: False
     # PySpark leaves the socket of each `collect` to the garbage collector, which runs in any later test.
@@ -76,15 +75,31 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Some images forbid it, and then each process that tests start compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False  # and so does each run of a few tests in this process
     gc.disable()  # until the tests are collected, which stay until the end
+    if hasattr(config, "workerinput"):
+        say_what_counts(config)
     config.stash[gc_collect_iterations_key] = 0  # at the end `pytest_sessionfinish` has collected, which takes seconds
+
+
+def draw_examples(seed: str, *, nightly: bool) -> None:
+    """Let Hypothesis draw the same examples in every default run, and at night others after each commit.
+
+    A run that fails has to fail again, and two busy cores are no place for deadlines.
+    """
+    examples = 100 if nightly else 50
+    settings.register_profile("house", deadline=None, database=None, derandomize=not nightly, max_examples=examples)
+    settings.load_profile("house")
+    if nightly:
+        core.global_force_seed = turn_of(seed)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Print which cases of sampled tests are run; the header of pytest is not shown with `-q`."""
     config, reporter = session.config, session.config.pluginmanager.getplugin("terminalreporter")
-    if reporter is not None and not config.getoption("nightly") and not config.getoption("collectonly"):
-        reporter.write_line(f"sampled tests run the cases of {VARIABLE}={config.stash[SEED]}")
+    if reporter is not None and not config.getoption("collectonly"):
+        chosen = "examples are drawn by" if config.getoption("nightly") else "sampled tests run the cases of"
+        reporter.write_line(f"{chosen} {VARIABLE}={config.stash[SEED]}")
 
 
 def take_signals() -> None:
@@ -120,9 +135,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     sampled = sample(items, turn_of(config.stash[SEED]))
     config.stash[SAMPLING] = sampled
     if not config.getoption("nightly") and not any("::" in argument for argument in config.args):
-        left = [item for item in items if left_to_the_night(item, sampled)]
+        taken: tuple[list[pytest.Item], list[pytest.Item]] = ([], [])
+        for item in items:
+            taken[left_to_the_night(item, sampled)].append(item)
+        items[:], left = taken
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if not left_to_the_night(item, sampled)]
     if hasattr(config, "workerinput"):
         items[:] = order_files(items)
 

@@ -39,7 +39,7 @@ int64_t cdc_strip_names(Buffer source, Buffer cells, Buffer names, Buffer starts
 int64_t cdc_count_characters(Buffer source, Buffer cells, int32_t behind, Buffer characters, Buffer replaced);
 int64_t cdc_fingerprint(Buffer source, Buffer offsets, Buffer numbers, Buffer marks, Buffer starts, Buffer more, Buffer closes,
                  Buffer looks);
-int64_t cdc_count_kinds(Buffer cells, int64_t count, Buffer totals);
+int64_t cdc_find_kinds(Buffer cells, int64_t count, Buffer found);
 int64_t cdc_read_texts(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer places, int32_t kind,
                        int32_t precision, int32_t scale, Buffer out, Buffer valid, int64_t first);
 int64_t cdc_read_base64(Buffer offsets, Buffer bytes, Buffer there, int64_t first_there, Buffer places, int64_t from,
@@ -251,7 +251,7 @@ static void look_at_column(Buffer source, Buffer cells, Buffer named) {
         if (!is_utf8(source.at + start_of(cell), source.at + start_of(cell) + length_of(cell))) fail("a value is no UTF-8");
         if (length_of(cell) > longest) longest = length_of(cell);
     }
-    cdc_count_kinds(cells, count, zeros(16, 8));
+    cdc_find_kinds(cells, count, zeros(2, 8));
     cdc_integers(source, cells, ROOM(int64_t, count));
     cdc_last_counts(source, cells, ROOM(int64_t, count));
     cdc_codes(source, cells, room(count, 1), ROOM(int64_t, 64));

@@ -13,8 +13,11 @@ from cdc_contracts.registry.core.engine.native.native_interface import Buffer
 from cdc_contracts.registry.core.engine.native.row_digests import RowCells, RowDigester
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ARRAY,
+    DECIMAL,
     ESCAPED,
+    INTEGER,
     NULL,
+    NUMBER,
     NUMBERS,
     OBJECT,
     TEXT,
@@ -200,3 +203,10 @@ def span_of(cell: int) -> tuple[int, int]:
     """Return where a value begins and ends in the memory of its batch."""
     start, length = cell >> 32, cell >> 4 & 0x0FFFFFFF
     return start, start + length
+
+
+def kind_of_number(token: str) -> int:
+    """Return the kind that the scanner gives a number."""
+    if "e" in token.lower() or token == "-0" or len(token.partition(".")[0].lstrip("-")) > 18:
+        return NUMBER
+    return DECIMAL if "." in token else INTEGER

@@ -39,7 +39,7 @@ def refuse(*_, **__):
     raise AssertionError("read one by one")
 
 use = FormUse(FORMS["epoch-seconds.text"], Context(), lenient=False)
-part = ScannedPart(column_of([(TEXT, "1718000000.25"), (TEXT, "1718000001.50")]), TEXTS)
+part = ScannedPart([column_of([(TEXT, "1718000000.25"), (TEXT, "1718000001.50")])], TEXTS)
 form_parts.read_values = refuse
 flags, texts = form_parts.validate_parts([(part, use)], texts=True)[0]
 print(json.dumps([flags is None, texts.to_pylist()]))

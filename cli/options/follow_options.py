@@ -215,7 +215,7 @@ def follow_decode(
 
     checkpoint = following.checkpoint or f"{output.directory.rstrip('/')}/_checkpoint"
     opened = partial(
-        open_decode, output=output.open(validation.catalogue), new_epoch=following.new_epoch,
+        open_decode, output=output.open(validation), new_epoch=following.new_epoch,
         reread=commands_of(command, output),
     )  # fmt: skip
     _follow(following, checkpoint, place, DECODE, validation, ending, opened, [output.table_format])

@@ -20,7 +20,6 @@ from cdc_contracts.registry.core.common.safe_text import visible
 if TYPE_CHECKING:
     from msgspec import UnsetType
 
-    from cdc_contracts.registry.core.contract.catalogue import Catalogue
     from cdc_contracts.registry.core.report.report_model import RepeatedRows
     from cdc_contracts.registry.core.validate.validation_context import Undetected, ValidationContext
     from cdc_contracts.spark_checks.decoding import DecodedRun, Output
@@ -168,8 +167,8 @@ class OutputOptions:
             (f"--table-format {self.table_format}", lakehouse),
         ]
 
-    def open(self, catalogue: Catalogue) -> Output:
-        """Return the output that the options describe."""
+    def open(self, validation: ValidationContext | Undetected) -> Output:
+        """Return the output that the options describe, for what the validation reads."""
         from cdc_contracts.spark_checks.decoding import Output
         from cdc_contracts.spark_checks.runs.run_directory import RunDirectory
         from cdc_contracts.spark_checks.tables.table_formats import open_tables
@@ -180,7 +179,8 @@ class OutputOptions:
             options = {
                 "directory": RunDirectory(self.directory).root,
                 "schema": schema,
-                "catalogue": catalogue if self.current else None,
+                "catalogue": validation.catalogue if self.current else None,
+                "options": validation.reading_options,
             }
         return Output(
             self.directory,

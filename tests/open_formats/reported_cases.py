@@ -16,6 +16,7 @@ import yaml
 import cdc_contracts as cdc
 
 CASES = Path(__file__).parent / "cases"
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 PLACEHOLDERS = {
     "before": "null", "after": "null", "op": "c", "release": "", "connector": "mysql", "fields": "[]",
     "data": "null", "old": "null", "types": "null", "codes": "null",
@@ -136,13 +137,13 @@ class Asked:
 @cache
 def read_envelopes() -> dict[str, str]:
     """Return the envelopes that messages are written into, by name."""
-    return yaml.safe_load((CASES.parent / "envelopes.yaml").read_text(encoding="utf-8"))
+    return yaml.load((CASES.parent / "envelopes.yaml").read_text(encoding="utf-8"), LOADER)
 
 
 @cache
 def read_cases() -> tuple[ReportedCase, ...]:
     return tuple(
-        ReportedCase(path.stem, yaml.safe_load(path.read_text(encoding="utf-8")))
+        ReportedCase(path.stem, yaml.load(path.read_text(encoding="utf-8"), LOADER))
         for path in sorted(CASES.glob("*.yaml"))
     )
 

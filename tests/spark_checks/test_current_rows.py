@@ -54,6 +54,9 @@ def image(number, size, **values):
 
 OMITTING = "e/f@1"
 """Leaves out columns that are NULL or empty."""
+NULLING = "g/h@1"
+"""Leaves out columns that are NULL, but for the former values of those that were not."""
+LACKING = {OMITTING: "null-or-empty", NULLING: "null-if-in-before"}
 ICEBERG = pytest.param(IcebergDirectory, id="iceberg")
 
 
@@ -66,7 +69,7 @@ ICEBERG = pytest.param(IcebergDirectory, id="iceberg")
 def tables(spark, request, tmp_path):
     addresses = request.param(str(tmp_path))
     addresses.prepare(spark)
-    return CurrentTables(addresses, {"a/b@1", OMITTING}, {OMITTING})
+    return CurrentTables(addresses, {"a/b@1", *LACKING}, LACKING)
 
 
 def merge(spark, tables, changes, emptyings=None, layout=LAYOUT, earlier=()):
@@ -147,6 +150,8 @@ class Model:
         if not self.is_new(key, at):
             return
         missing = {name.removeprefix("after.") for name in one["_absent"] if name.startswith("after.")}
+        if one["_contract"] == NULLING and one["before"] is not None:
+            missing = {name for name in missing if f"before.{name}" in one["_absent"]}
         texts = {name.removeprefix("after."): text for name, text in one["_raw"] if name.startswith("after.")}
         known, unknown, kept, *_ = self.rows.get(key, ({}, list(REST), {}, None, None))
         if fresh:
@@ -180,6 +185,9 @@ def histories(draw):
             absent = [f"after.{name}" for name in missing]
             after |= dict.fromkeys(missing)
             before = None
+            if size in alive and position % 2:
+                lost = sorted(missing)[1:]
+                before, absent = alive[size] | dict.fromkeys(lost), [*absent, *(f"before.{name}" for name in lost)]
         elif draw(st.booleans()) and op != "delete":
             after["_op"] = None
             raw = [("after._op", "0000-00-00"), ("after.un told", "1")]
@@ -195,7 +203,7 @@ def histories(draw):
             changes.append(("update", position, None, after, [], raw, "after"))
         else:
             name = {"move": "update", "partial": "update"}.get(op, op)
-            before = before if op in {"update", "move"} else None
+            before = before if op in {"update", "move", "partial"} else None
             changes.append((name, position, before, after, absent, raw, None))
         alive[after["size"]] = after
         if draw(st.integers(0, 3)) == 0:
@@ -226,7 +234,7 @@ def test_current_rows_are_what_the_changes_lead_to_however_they_are_batched_and_
             keyed = [one and {"id": number, **one} for one in (before, after)]
             one = change(
                 op, offset, before=keyed[0], after=keyed[1], position=str(position), absent=absent, raw=raw, part=part,
-                contract=OMITTING if number % 3 == 0 else "a/b@1",
+                contract=(OMITTING, NULLING, "a/b@1")[number % 3],
             )  # fmt: skip
             batches[place >= cut].append(one)
             offset += 1

@@ -348,7 +348,7 @@ def _others(candidates: Sequence[Candidate], verdict: Verdict) -> list[Other]:
             fits = one.fits or one.version in verdict.fits
             alike = read_alike([validated, one]) if fits and validated is not None and validated.conforms else None
             why = None if fits else one.why_not
-            far = (not fits, one.version_verdict is None, one.members == 0, one.distance)
+            far = (not fits, one.message is None, one.members == 0, one.distance)
             result.append(
                 (far, Other(one.version.reference, fits, alike, one.members, one.marks, len(one.errors), why))
             )

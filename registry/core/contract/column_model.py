@@ -101,9 +101,9 @@ class Columns(Document):
     """Where a schema block is."""
     optional: bool = False
     """Whether a row may lack columns that other rows of its table have, as fields of documents."""
-    lacking: Literal["null-or-empty"] | None = None
-    """What a column is that the row after a change lacks: NULL or empty, so that its former value no longer holds.
-    Without it, nothing is known of such a column."""
+    lacking: Literal["null-or-empty", "null-if-in-before"] | None = None
+    """What a column is that the row after a change lacks, where rows may lack columns: NULL or empty, so that its
+    former value no longer holds; or NULL if the row before has it. Without it, nothing is known of such a column."""
 
     def needs_parameters(self, source_type: str) -> bool:
         """Return whether a type lacks the length that it always has in messages."""

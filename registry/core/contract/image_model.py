@@ -22,7 +22,7 @@ class Side(Document):
     at: At
     """Where the row is, as a JSON Pointer; an empty text is the whole message."""
     completed_from: At | None = None
-    """Where the row is that supplies the columns missing from this one."""
+    """Where the row is that supplies the columns missing from this one; its key alone where rows may lack columns."""
     either: At | None = Field(default=None, alias="or")
     """Where the row is if it is not at `at`."""
     optional: bool = False

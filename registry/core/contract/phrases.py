@@ -152,7 +152,7 @@ def describe_types(columns: Mapping[str, Any]) -> str:
     types = columns.get("types")
     if types == "none" or not isinstance(types, Mapping):
         lacks = "; a row may lack columns that others have" if columns.get("optional") else ""
-        lacks += ", which are NULL or empty then" if columns.get("lacking") else ""
+        lacks += _LACKING.get(columns.get("lacking", ""), "")
         return f"not in the message: taken from a table contract, else a value is read by its JSON type{lacks}"
     if "in_image" in types:
         return f"in {types['in_image']} of each image"
@@ -164,6 +164,12 @@ def describe_types(columns: Mapping[str, Any]) -> str:
         + (", without parameters such as (20,2)" if types.get("without_parameters") else "")
         + (f"; {' and '.join(types['with_parameters'])} with a length" if types.get("with_parameters") else "")
     )
+
+
+_LACKING: Final = {
+    "null-or-empty": ", which are NULL or empty then",
+    "null-if-in-before": "; where rows may lack columns, one that the row before has and the row after lacks is NULL",
+}
 
 
 def describe_mapping(values: Mapping[str, Any]) -> str:

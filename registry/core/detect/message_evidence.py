@@ -100,7 +100,7 @@ class CatalogueValidators:
         }
         self._hosts = tuple(version for version in self.validators if version.meaning.control_of)
         self._relatives = read_relatives(catalogue)
-        self._outside = [relative for relative in self._relatives if relative.is_outside(catalogue)]
+        self._outside = frozenset(relative for relative in self._relatives if relative.is_outside(catalogue))
         by_wire: dict[str, list[ReferenceValidator]] = {}
         for validator in self.validators.values():
             by_wire.setdefault(validator.meaning.transport, []).append(validator)

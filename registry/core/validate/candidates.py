@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from cdc_contracts.registry.core.common.findings import ERROR, Finding
@@ -17,24 +18,33 @@ from cdc_contracts.registry.core.validate.reference_validator import ReferenceVa
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """The result of one version for one value.
 
-    `marks` are the discriminators that do not hold, in words. `version_verdict` is None if the version's transport
-    cannot read the value. `members` is the share of the required top-level members that are present; where none is
+    `marks` are the discriminators that do not hold, in words. `message` is None if the version's transport cannot read
+    the value. `members` is the share of the required top-level members that are present; where none is
     required, 1 if the schema describes at least half of the message's own, else 0.
     """
 
-    version: Version
+    validator: ReferenceValidator
     marks: tuple[str, ...]
-    version_verdict: VersionVerdict | None
+    message: dict[str, Any] | None = field(repr=False)
     members: float
+
+    @property
+    def version(self) -> Version:
+        return self.validator.version
+
+    @cached_property
+    def version_verdict(self) -> VersionVerdict | None:
+        """The verdict of the version, None if it cannot read the value; found when asked for, as that takes longest."""
+        return None if self.message is None else self.validator.validate(self.message)
 
     @property
     def marked(self) -> bool:
         """Whether all discriminators hold, and holding them means that the subject claims the message."""
-        return self.version_verdict is not None and not self.marks and self.version.meaning.claim is None
+        return self.message is not None and not self.marks and self.version.meaning.claim is None
 
     @property
     def on_request(self) -> bool:
@@ -64,7 +74,7 @@ class Candidate:
     @property
     def why_not(self) -> str | None:
         """Why the message is not of this version: the first missing discriminator, or the first finding."""
-        if self.version_verdict is None:
+        if self.message is None:
             return f"the value cannot be read as {self.version.meaning.transport}"
         if self.marks:
             more = f", and {len(self.marks) - 1} more" if self.marks[1:] else ""
@@ -108,7 +118,7 @@ def find_nearest(candidates: Sequence[Candidate]) -> Candidate | None:
     near = marked or [
         one
         for one in candidates
-        if one.version_verdict is not None and one.version.meaning.claim is None and 2 * one.members >= 1
+        if one.message is not None and one.version.meaning.claim is None and 2 * one.members >= 1
     ]
     return min(near, key=lambda one: (*one.distance, -one.version.number), default=None)
 
@@ -116,9 +126,7 @@ def find_nearest(candidates: Sequence[Candidate]) -> Candidate | None:
 def is_near(value: bytes, validations: Sequence[ValidationContext]) -> bool:
     """Return whether a value resembles a message of some version, also of one that has to be declared."""
     candidates = weigh(value, validations)
-    return find_nearest(candidates) is not None or any(
-        one.version_verdict is not None and not one.marks for one in candidates
-    )
+    return find_nearest(candidates) is not None or any(one.message is not None and not one.marks for one in candidates)
 
 
 def read_alike(candidates: Sequence[Candidate]) -> bool:
@@ -147,12 +155,12 @@ def _weigh_subject(message: dict[str, Any] | None, validation: ValidationContext
     """Yield the result of each version for a message; None if its value cannot be read."""
     for validator in validation.validators:
         if message is None:
-            yield Candidate(validator.version, (), None, 0.0)
+            yield Candidate(validator, (), None, 0.0)
             continue
         present = _share_of_members(message, validator.version.schema)
         result = zip(validator.meaning.discriminators, validator.version.resolved["discriminators"], strict=True)
         marks = tuple(describe_test(words) for test, words in result if not holds(test, message))
-        yield Candidate(validator.version, marks, validator.validate(message), present)
+        yield Candidate(validator, marks, message, present)
 
 
 def _share_of_members(message: dict[str, Any], schema: Mapping[str, Any]) -> float:

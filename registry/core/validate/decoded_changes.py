@@ -11,7 +11,7 @@ from cdc_contracts.registry.core.contract.image_model import Side
 from cdc_contracts.registry.core.message.canonical_changes import Change, Control, Image
 from cdc_contracts.registry.core.message.reading import Reading, Row, column_path
 from cdc_contracts.registry.core.validate.form_selection import FormSelection, TypedColumns
-from cdc_contracts.registry.core.validate.rule_view import complete_rows
+from cdc_contracts.registry.core.validate.known_rows import completing_columns, is_completed, known_rows
 from cdc_contracts.registry.core.values import KEPT_AS_SENT, BrokenValue, Flag
 
 
@@ -38,7 +38,11 @@ def _complete(reading: Reading, side: Side | None, image: Image | None, types: d
         return None
     if reading.is_of_key(side):
         return False
-    return reading.source(side) not in reading.partly_sent if types is None else types.keys() <= image.keys()
+    if types is not None:
+        return types.keys() <= image.keys()
+    if is_completed(reading, side) and completing_columns(reading) is not None:
+        return False
+    return reading.source(side) not in reading.partly_sent
 
 
 HALVES: Final = ("before", "after")
@@ -130,9 +134,9 @@ def decode_changes(reading: Reading, columns: TypedColumns, read_value: ReadValu
 
 
 def _rows_of_sides(reading: Reading) -> Iterator[list[Row] | None]:
-    """Yield the whole rows before and after the change; None for a side that the op has not."""
+    """Yield the rows before and after the change, as far as they are known; None for a side that the op has not."""
     for side in (reading.images.before, reading.images.after):
-        yield complete_rows(reading, side) if side else None
+        yield known_rows(reading, side) if side else None
 
 
 def value_kinds(reading: Reading, columns: TypedColumns, forms: FormSelection) -> list[tuple[Kinds, Kinds]]:
@@ -182,7 +186,7 @@ def _image(row: Row | None, read_value: ReadValue) -> tuple[Image | None, set[st
 
 def _changed(reading: Reading, index: int) -> list[str] | None:
     for side in reading.sides:
-        if side.completed_from is None or reading.source(side) != side.at:
+        if side.completed_from is None or not is_completed(reading, side):
             continue
         own, below = (reading.rows(side.at) or []), (reading.rows(side.completed_from) or [])
         if index < len(below) and not below[index].keys() <= own[index].keys():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -66,10 +66,23 @@ class FormSelection:
 
     def __init__(self, version: Version, reading_options: ReadingOptions) -> None:
         self._version, self._options = version, reading_options
-        self._form_of_type = lru_cache(4096)(ValueMapping.form_of)
-        self._context = lru_cache(1024)(self._build_context)
-        self._context_by_type = lru_cache(4096)(self._build_context_by_type)
-        self._schema = lru_cache(1024)(self._build_schema)
+
+    # Most validators only say whether a message is theirs, and never come to its values.
+    @cached_property
+    def _form_of_type(self) -> Callable[[ValueMapping, str], str | None]:
+        return lru_cache(4096)(ValueMapping.form_of)
+
+    @cached_property
+    def _context(self) -> Callable[[ValueForm, Zone | None, ValueMapping], Context]:
+        return lru_cache(1024)(self._build_context)
+
+    @cached_property
+    def _context_by_type(self) -> Callable[[ValueForm, Zone | None, ValueMapping, tuple[str, ...]], Context]:
+        return lru_cache(4096)(self._build_context_by_type)
+
+    @cached_property
+    def _schema(self) -> Callable[[ValueForm, Zone | None, ValueMapping], SchemaCheck]:
+        return lru_cache(1024)(self._build_schema)
 
     @cached_property
     def mapping(self) -> ValueMapping:

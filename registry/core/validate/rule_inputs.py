@@ -26,6 +26,7 @@ class Reads:
     they are related. `joined`: the joined values of the key, by whether they are those of the key columns of an image.
     `blocks`: schema blocks by whether they describe the columns of the images. `empty_rows`: images of changed columns
     by whether a row of them has none. `columns`: images by which columns their rows have, besides those of the key.
+    `compared`: the same, but only where no row may lack columns.
     `objects`: objects by which members they have, which tells records apart anyway.
     `kafka_keys`: objects in the key of the record, by their names, and by whether their values are those of the columns
     of an image.
@@ -40,6 +41,7 @@ class Reads:
     blocks: tuple[str, ...] = ()
     empty_rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     kafka_keys: tuple[str, ...] = ()
 
@@ -59,6 +61,7 @@ class Reads:
                 *self.blocks,
                 *self.empty_rows,
                 *self.columns,
+                *self.compared,
                 *self.objects,
             )
         )
@@ -81,6 +84,11 @@ def places_at(place: Place | None) -> tuple[str, ...]:
 def columns_of_images(meaning: Meaning) -> Reads:
     """Declare that a rule reads which columns the rows of all images have."""
     return Reads(columns=tuple(meaning.images.pointers()))
+
+
+def compared_images(meaning: Meaning) -> Reads:
+    """Declare that a rule compares the columns of images, where no row may lack columns."""
+    return Reads(compared=tuple(meaning.images.pointers()))
 
 
 def kafka_keys(meaning: Meaning) -> tuple[str, ...]:

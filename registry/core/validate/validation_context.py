@@ -176,6 +176,11 @@ class ValidationContext:
         """How messages of the subject are read from values."""
         return self.validators[-1].wire
 
+    @property
+    def transport(self) -> str:
+        """Whether messages of the subject are JSON texts or Avro records."""
+        return self.catalogue.versions(self.subject)[-1].meaning.transport
+
     @cached_property
     def others(self) -> tuple[ValidationContext, ...]:
         """The validation context of every other subject that might claim a message, in catalogue order."""
@@ -190,7 +195,7 @@ class ValidationContext:
     @cached_property
     def kin(self) -> tuple[ValidationContext, ...]:
         """The other subjects with the same transport as ours."""
-        return tuple(validation for validation in self.others if validation.wire.transport == self.wire.transport)
+        return tuple(validation for validation in self.others if validation.transport == self.transport)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -270,10 +275,7 @@ class ValidationContext:
     def validate_message(self, message: dict[str, Any], value: bytes, key: bytes | None = None) -> ValidatedMessage:
         """Return the same of a value that is parsed already."""
         version_verdicts = self.version_verdicts(message, key)
-        result = {
-            version_verdict.version: (version_verdict.changes, version_verdict.control)
-            for version_verdict in version_verdicts
-        }
+        result = {one.version: (one.changes, one.control) for one in version_verdicts}
         verdict = decide(
             self.case(
                 message,
@@ -299,7 +301,7 @@ class ValidationContext:
 
     def _unreadable(self, value: bytes, error: Unreadable) -> Verdict:
         """Return the verdict of a value without a message; one of another transport may be another subject's."""
-        others = [validation for validation in self.others if validation.wire.transport != self.wire.transport]
+        others = [validation for validation in self.others if validation.transport != self.transport]
         claimed_by = join_claimants(validation.subject for validation in others if validation.claims_value(value))
         if claimed_by is not None:
             return foreign(self.subject, self.validated[-1], claimed_by)
@@ -332,7 +334,7 @@ class ValidationContext:
         """
         if any(validator.claims(message) for validator in self.validators):
             return None
-        alike = self.wire.transport == "json"
+        alike = self.transport == "json"
         return join_claimants(
             validation.subject
             for validation in self.kin

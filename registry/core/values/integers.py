@@ -37,7 +37,9 @@ def read_count(token: str, first: int, last: int) -> int:
 
 
 def read_unsigned(token: str, _context: Context) -> Value:
-    """Read the digits of an unsigned integer of 64 bits."""
+    """Read the digits of an unsigned integer of 64 bits, which has no sign."""
+    if token.startswith("-"):
+        raise BrokenValue
     return Value(str(read_count(token, 0, 2**64 - 1)))
 
 

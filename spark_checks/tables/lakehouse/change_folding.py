@@ -6,7 +6,8 @@ position if positions are numbers, otherwise and between equal positions by thei
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from cdc_contracts.registry.core.tables.canonical.table_layouts import SHARD, TableLayout
@@ -17,16 +18,19 @@ if TYPE_CHECKING:
 
 _FACTS: Final = ("_op", "_event_time", "_position", *ORDER)
 _NEW: Final = ("insert", LOADED)
+NOTHING_KNOWN: Final[Mapping[str, str]] = MappingProxyType({})
+"""What is known of columns that rows lack where no contract says it."""
 
 
 def fold_changes(
     rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str],
-    current: DataFrame, deleted: DataFrame, emptied: Emptied | None = None, omitting: Collection[str] = (),
+    current: DataFrame, deleted: DataFrame, emptied: Emptied | None = None, lacking: Mapping[str, str] = NOTHING_KNOWN,
 ) -> DataFrame:  # fmt: skip
     """Return one row per key with new changes: its deletion, or the values that they set.
 
-    Changes older than a statement that has emptied the table are ignored, new or known. In a change of the `omitting`
-    contracts, nothing is known of a column that the row lacks, and its former value no longer holds.
+    Changes older than a statement that has emptied the table are ignored, new or known. `lacking` says by contract
+    what a column is that the row after a change lacks. NULL or empty: what it is now is not known, and its former value
+    no longer holds. NULL if the row before has it. Otherwise it stays as it was.
 
     Columns: the key `k0`, `k1`, ..., which begins with the names of the shard; `_keyed`, false in the one row for all
     changes that name no key; `_changes`, the number of folded changes; `_delete`; `_was_deleted`, whether the key is
@@ -39,7 +43,7 @@ def fold_changes(
 
     keys = key_names(layout, key)
     known = {"_standing": current, "_deletion": deleted.withColumn("_was_deleted", F.lit(True))}  # noqa: FBT003
-    events = _events(rows, layout, key, ordered, omitting)
+    events = _events(rows, layout, key, ordered, lacking)
     if emptied is not None:
         events = events.where(f"not ({emptied.is_older({name: f'_at.{name}' for name in ORDER})})")
         still = F.expr(f"not ({emptied.is_older({name: f'there.{name}' for name in ORDER})})")
@@ -59,7 +63,7 @@ def fold_changes(
 
 
 def _events(
-    rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str], omitting: Collection[str]
+    rows: DataFrame, layout: TableLayout, key: tuple[str, ...], ordered: Collection[str], lacking: Mapping[str, str]
 ) -> DataFrame:
     """Return the changes of each row of the history by key."""
     from pyspark.sql import functions as F  # noqa: N812
@@ -70,14 +74,18 @@ def _events(
     moved = _full(before, keys) & ~before.eqNullSafe(after)
     half = F.coalesce(F.col("_update_part") == "before", F.lit(False))  # noqa: FBT003
     deletes = (F.col("_op") == "delete") | half
+    omits, nulls = (
+        F.col("_contract").isin(*(name for name, what in lacking.items() if what == wanted))
+        for wanted in ("null-or-empty", "null-if-in-before")
+    )
+    nulls &= F.col("before").isNotNull()
+    absent = _absent("after")
     row = F.struct(
         F.lit(False).alias("_delete"),  # noqa: FBT003
-        (F.col("_op").isin(*_NEW) | moved | F.col("_contract").isin(*omitting)).alias("_fresh"),
+        (F.col("_op").isin(*_NEW) | moved | omits).alias("_fresh"),
         after.alias("_key"),
         F.col("after").alias("_image"),
-        F.transform(
-            F.filter("_absent", lambda name: name.startswith("after.")), lambda name: F.substr(name, F.lit(7))
-        ).alias("_absent"),
+        F.when(nulls, F.array_intersect(absent, _absent("before"))).otherwise(absent).alias("_absent"),
         F.transform_keys(
             F.map_filter("_raw", lambda name, _: name.startswith("after.")), lambda name, _: F.substr(name, F.lit(7))
         ).alias("_raw"),
@@ -96,6 +104,15 @@ def _events(
     events = rows.select(facts.alias("_facts"), at.alias("_at"), F.explode(done).alias("_event"))
     named = [F.col(f"_event._key.{name}").alias(name) for name in keys]
     return events.select("_facts", "_at", *named, "_event.*").drop("_key")
+
+
+def _absent(image: str) -> Column:
+    """Return the names of the columns that one image of a row lacks."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    prefix = f"{image}."
+    named = F.filter("_absent", lambda name: name.startswith(prefix))
+    return F.transform(named, lambda name: F.substr(name, F.lit(len(prefix) + 1)))
 
 
 def shard_names(layout: TableLayout) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 from msgspec import structs
 
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.tables.canonical.reserved_names import names_in
 from cdc_contracts.registry.core.tables.canonical.table_layouts import TableLayout
 from cdc_contracts.spark_checks.tables.lakehouse.change_folding import fold_changes, shard_names, shard_part
@@ -88,13 +89,13 @@ class CurrentRowNames:
 class CurrentTables:
     """The current rows of tables.
 
-    `ordered` names the contracts whose positions are numbers, `omitting` those that omit columns which are NULL or
-    empty after a change.
+    `ordered` names the contracts whose positions are numbers; `lacking` says by contract what a column is that the row
+    after a change lacks, where something is known of it.
     """
 
     addresses: TableIdentifiers
     ordered: Collection[str]
-    omitting: Collection[str] = ()
+    lacking: Mapping[str, str] = field(default_factory=dict)
 
     def merge(
         self, session: SparkSession, layout: TableLayout, key: tuple[str, ...], rows: DataFrame, history: DataFrame,
@@ -125,7 +126,7 @@ class CurrentTables:
             if repeats is not None:
                 changes = changes.join(repeats, list(COORDINATES), "left_anti")
         known = _known(session, current, key, names), _known(session, deleted, key, names)
-        folded = fold_changes(changes, layout, key, self.ordered, *known, emptied, self.omitting).persist()
+        folded = fold_changes(changes, layout, key, self.ordered, *known, emptied, self.lacking).persist()
         try:
             merged, loaded, returned = _count(folded)
             folded.where("_keyed").createOrReplaceTempView(_VIEW)
@@ -179,9 +180,17 @@ def ordered_contracts(catalogue: Catalogue) -> frozenset[str]:
     )
 
 
-def omitting_contracts(catalogue: Catalogue) -> frozenset[str]:
-    """Return the references of the contracts that omit columns which are NULL or empty after a change."""
-    return frozenset(str(version) for version in catalogue.all_versions() if version.meaning.columns.lacking)
+def lacking_columns(catalogue: Catalogue, options: ReadingOptions) -> dict[str, str]:
+    """Return by contract what a column is that the row after a change lacks.
+
+    Rows may lack columns by the contract, whatever is said now: those of earlier runs may; or because the user says it.
+    """
+    columns = {str(version): version.meaning.columns for version in catalogue.all_versions()}
+    return {
+        name: one.lacking
+        for name, one in columns.items()
+        if one.lacking and (one.optional or options.may_lack_columns(one))
+    }
 
 
 def current_names(layout: TableLayout, table_format: str) -> CurrentRowNames:

@@ -13,6 +13,7 @@ from msgspec import structs
 from pyarrow import fs
 
 from cdc_contracts.registry.core.contract.catalogue import Catalogue
+from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.contract.table_families import TableFamilies
 from cdc_contracts.registry.core.records.output_schemas import CHANGES_SCHEMA
 from cdc_contracts.registry.core.tables.canonical.canonical_names import canonical_name
@@ -31,7 +32,7 @@ from cdc_contracts.spark_checks.files.part_files import read_part
 from cdc_contracts.spark_checks.spark.arrow_schemas import arrow_type, spark_schema
 from cdc_contracts.spark_checks.tables.lakehouse.current_rows import (
     CurrentTables,
-    omitting_contracts,
+    lacking_columns,
     ordered_contracts,
 )
 from cdc_contracts.spark_checks.tables.lakehouse.history_tables import Commit, open_history
@@ -109,11 +110,12 @@ def _distinct(rows: pa.Table) -> pa.Table:
 
 
 def open_lakehouse(
-    table_format: str, directory: str, *, schema: str | None = None, catalogue: Catalogue | None = None
-) -> LakehouseTables:
+    table_format: str, directory: str, *, schema: str | None = None, catalogue: Catalogue | None = None,
+    options: ReadingOptions | None = None,
+) -> LakehouseTables:  # fmt: skip
     """Return the tables of a format below a directory, or in a schema `CATALOG.DB` that Spark's settings define.
 
-    With a catalogue they maintain current rows as well.
+    With a catalogue they maintain current rows as well; `options` are those that the changes were read with.
     Raises UsageError if the schema is written otherwise.
     """
     addresses: TableIdentifiers
@@ -125,7 +127,9 @@ def open_lakehouse(
         addresses = IcebergDirectory(directory)
     current = None
     if catalogue is not None:
-        current = CurrentTables(addresses, ordered_contracts(catalogue), omitting_contracts(catalogue))
+        current = CurrentTables(
+            addresses, ordered_contracts(catalogue), lacking_columns(catalogue, options or ReadingOptions())
+        )
     return LakehouseTables(addresses, current)
 
 

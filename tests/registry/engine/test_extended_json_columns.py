@@ -13,9 +13,10 @@ from values_alone import read_alone
 from cdc_contracts.registry.core.common.json_messages import parse_message, parse_value
 from cdc_contracts.registry.core.common.json_structures import as_structure
 from cdc_contracts.registry.core.engine.columns.form_parts import validate_parts
+from cdc_contracts.registry.core.engine.columns.opened_columns import open_columns
 from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumns
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
-from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse, LayoutColumn
 from cdc_contracts.registry.core.engine.messages.value_readings import ColumnReading
 from cdc_contracts.registry.core.engine.native.form_checks import check_values, write_values
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
@@ -59,7 +60,7 @@ def flag_of(kind, text):
 def test_scanned_values_are_read_by_their_kind_whatever_others_are_in_the_column(kinds):
     cells = [one for kind in kinds for one in BY_KIND[kind]]
     column = column_of([(kind, sent) for kind, sent, _ in cells], decoder_kinds.WIDE)
-    part = ScannedPart(column, TEXTS | NUMBERS | BOOLEANS | STRUCTURES)
+    part = ScannedPart([column], TEXTS | NUMBERS | BOOLEANS | STRUCTURES)
     flags, texts = validate_parts([(part, USE)], texts=True)[0]
     assert texts.to_pylist() == [text for *_, text in cells]
     assert (flags.tolist() if flags is not None else [0] * len(cells)) == [
@@ -107,7 +108,7 @@ def test_what_is_sure_is_decided_and_written_without_the_form():
     written, unwritten = write_values(column, USE, flags)
     assert [cells[place] for place in unwritten if place < len(cells) - len(LEFT)] == DECIDED
     assert written.to_pylist()[: len(SURE)] == [text for *_, text in SURE]
-    part = ScannedPart(column, TEXTS | NUMBERS | BOOLEANS | STRUCTURES)
+    part = ScannedPart([column], TEXTS | NUMBERS | BOOLEANS | STRUCTURES)
     flags, texts = validate_parts([(part, USE)], texts=True)[0]
     assert texts.to_pylist() == [text for *_, text in cells]
     assert flags.tolist() == [flag_of(kind, text) for kind, _, text in cells]
@@ -137,7 +138,7 @@ def structures(draw, depth=0):
 @given(sent=st.lists(structures(), min_size=1, max_size=12))
 def test_structures_have_the_flags_and_texts_of_the_form(sent):
     column = column_of([(ARRAY if one[0] == "[" else OBJECT, one) for one in sent], decoder_kinds.WIDE)
-    part = ScannedPart(column, TEXTS | NUMBERS | BOOLEANS | STRUCTURES)
+    part = ScannedPart([column], TEXTS | NUMBERS | BOOLEANS | STRUCTURES)
     alone = [read_alone(USE, as_structure(parse_value(one.encode()))) for one in sent]
     for wanted in (True, False):
         flags, texts = validate_parts([(part, USE)], texts=wanted)[0]
@@ -155,7 +156,9 @@ CELLS = [one for kind in BY_KIND for one in BY_KIND[kind]]
 def test_parsed_values_are_read_by_their_kind():
     tokens = [token_of(kind, sent).encode() for kind, sent, _ in CELLS]
     columns = ValueColumns()
-    chunk = columns.add(tokens, decoder_kinds.WIDE, [USE], full=True).chunk_of(USE)
+    (column,) = open_columns([(tokens, LayoutColumn("it", decoder_kinds.WIDE, (USE,)), True)])
+    columns.add(column, [USE])
+    chunk = column.chunk_of(USE)
     columns.validate(texts=True)
     assert chunk.flags.tolist() == [flag_of(kind, text) for kind, _, text in CELLS]
     assert columns.texts.to_pylist()[1:] == [text for *_, text in CELLS]

@@ -11,6 +11,7 @@ import random
 from base64 import b64encode
 from dataclasses import replace
 from datetime import timedelta, timezone
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -22,13 +23,14 @@ from both_paths import VERSIONS, by_fast_path
 from changed_bytes import changed_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scanned_messages import column_of, digests_of, expected_digests
+from scanned_messages import column_of, digests_of, expected_digests, kind_of_number
 from topics import CATALOGUE, WITH_TABLES, rendered, samples
 from values_alone import read_alone
 from written_reports import build_report
 
 from cdc_contracts.registry.core.contract.reading_options import ReadingOptions
 from cdc_contracts.registry.core.engine.columns.form_parts import validate_parts
+from cdc_contracts.registry.core.engine.columns.value_columns import ColumnValues, ValueColumns
 from cdc_contracts.registry.core.engine.fast_validator import FastValidator
 from cdc_contracts.registry.core.engine.kernel import Kernel
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import lay_out
@@ -236,12 +238,6 @@ def of_form(form) -> st.SearchStrategy[tuple[int, str]]:
     return st.one_of(*kinds, st.just((NULL, "null")))
 
 
-def kind_of_number(token: str) -> int:
-    if "e" in token.lower() or token == "-0" or len(token.partition(".")[0].lstrip("-")) > 18:
-        return NUMBER
-    return DECIMAL if "." in token else INTEGER
-
-
 CHECKED = [form for form in FORMS.values() if form.name != "bool-json"]
 CONTEXTS = st.builds(
     Context,
@@ -264,18 +260,9 @@ TYPED = {
 @given(data=st.data())
 def test_flags_and_texts_of_scanned_values_are_those_of_the_form(form, data):
     values = data.draw(st.lists(of_form(form), min_size=1, max_size=12))
-    declared = data.draw(st.sampled_from(TYPES))
-    bound = bound_of(declared, form.kind) if declared else None
-    typed = {name: data.draw(TYPED[name]) for name in sorted(form.type_parameters)}
-    context = replace(data.draw(CONTEXTS), **typed)
-    if form.wire != {"text"}:  # of times as text alone a mapping says so
-        context = replace(context, zeros_left_out=False)
-    use = FormUse(form, context, data.draw(st.booleans()), bound)
-    held = {kind for kind, _ in values} - {NULL}
-    fits = (form.decoder == "raw" and not held & {TEXT, ESCAPED}) or not held & {DECIMAL, NUMBER}
-    column = column_of(values, form.decoder if fits else "wide").widened()  # a parser widens what another kind is in
-    kinds = sum(1 << kind for kind in held)
-    part = ScannedPart(column, kinds)
+    use = data.draw(use_of(form))
+    column = widened(form, values, column_of(values))
+    part = ScannedPart([column], kinds_of(values))
     texts, flags = zip(*(read_alone(use, sent_value(value)) for value in values), strict=True)
     for wanted in (True, False):
         mine, written = validate_parts([(part, use)], texts=wanted)[0]
@@ -283,6 +270,54 @@ def test_flags_and_texts_of_scanned_values_are_those_of_the_form(form, data):
         assert written is None or list(zip(values, written.to_pylist(), strict=True)) == list(
             zip(values, texts, strict=True)
         )
+
+
+@pytest.mark.one_in(6)
+@pytest.mark.parametrize("form", CHECKED, ids=lambda form: form.name)
+@settings(max_examples=500 if LONG else 10, deadline=None)
+@given(data=st.data())
+def test_values_are_read_in_the_same_way_however_many_columns_of_however_many_rows_they_are_in(form, data):
+    values = data.draw(st.lists(of_form(form), min_size=1, max_size=12))
+    use = data.draw(use_of(form))
+    ends = [0, *sorted(data.draw(st.lists(st.integers(0, len(values)), max_size=4))), len(values)]
+    every, together = column_of(values), ValueColumns()
+    cuts = [(begin, end) for begin, end in pairwise(ends)]
+    columns = [
+        ColumnValues(widened(form, values[begin:end], every.select(np.arange(begin, end))), end - begin)
+        for begin, end in cuts
+    ]
+    for column in columns:
+        together.add(column, [use])
+    together.validate(texts=True)
+    for (begin, end), column in zip(cuts, columns, strict=True):
+        chunk, mine = column.chunk_of(use), values[begin:end]
+        read = [read_alone(use, sent_value(value)) for value in mine]
+        assert [*zip(mine, flags_of(chunk.read_flags, mine), strict=True)] == [
+            *zip(mine, [flag for _, flag in read], strict=True)
+        ]
+        assert together.texts.take(pa.array(chunk.places)).to_pylist() == [text for text, _ in read]
+
+
+@st.composite
+def use_of(draw, form) -> FormUse:
+    declared = draw(st.sampled_from(TYPES))
+    bound = bound_of(declared, form.kind) if declared else None
+    typed = {name: draw(TYPED[name]) for name in sorted(form.type_parameters)}
+    context = replace(draw(CONTEXTS), **typed)
+    if form.wire != {"text"}:  # of times as text alone a mapping says so
+        context = replace(context, zeros_left_out=False)
+    return FormUse(form, context, draw(st.booleans()), bound)
+
+
+def kinds_of(values) -> int:
+    return sum(1 << kind for kind in {kind for kind, _ in values} - {NULL})
+
+
+def widened(form, values, column):
+    """Return a column as a parser has it, which widens what another kind is in."""
+    held = {kind for kind, _ in values}
+    fits = (form.decoder == "raw" and not held & {TEXT, ESCAPED}) or not held & {DECIMAL, NUMBER}
+    return type(column)(column.source, column.cells, form.decoder if fits else "wide").widened()
 
 
 @pytest.mark.parametrize(
@@ -324,7 +359,8 @@ def test_texts_are_numbered_by_whether_they_are_filled_and_counted_by_kind(value
     objects = column_of(values, "text").objects
     assert [found[code] for code in codes] == [bool(one) if type(one) is str else type(one) for one in objects]
     assert sorted(set(codes.tolist())) == list(range(len(found)))
-    assert column.totals == [sum(kind == one for one, _ in values) for kind in range(16)]
+    assert column.held == sum(1 << kind for kind in {kind for kind, _ in values})
+    assert column.absent == [kind for kind, _ in values].count(ABSENT)
 
 
 @given(

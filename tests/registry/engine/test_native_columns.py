@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scanned_messages import LIBRARY, column_of, digests_of, expected_digests, kind_of, span_of
 
+from cdc_contracts.registry.core.engine.columns.opened_columns import open_columns
 from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumns
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
-from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse
+from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse, LayoutColumn
 from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ABSENT,
     ARRAY,
@@ -27,7 +28,8 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     TEXT,
     TEXTS,
     TRUTH,
-    count_kinds,
+    find_kinds,
+    pick_present,
 )
 from cdc_contracts.registry.core.engine.native.value_index import NAMED
 from cdc_contracts.registry.core.values import FORMS, Context
@@ -109,14 +111,24 @@ def test_values_of_other_kinds_than_those_asked_for_are_null():
 
 
 @pytest.mark.parametrize("total", [1, 3, 4, 5, 17, 40])
-def test_kinds_are_counted_and_absent_values_left_out(total):
-    values = [EVERY_KIND[at * at % len(EVERY_KIND)] for at in range(total)]
-    column = column_of(values)
-    assert column.totals[: len(EVERY_KIND)] == [sum(kind == one for kind, _ in values) for one, _ in EVERY_KIND]
-    picked, held, present = column.pick_present()
-    assert held.tolist() == [at for at, (kind, _) in enumerate(values) if kind != ABSENT]
-    assert present.tolist() == [kind != ABSENT for kind, _ in values]
-    assert picked.cells.tolist() == [column.cells[at] for at in held]
+def test_kinds_are_found_and_absent_values_counted(total):
+    kinds = [EVERY_KIND[at * at % len(EVERY_KIND)][0] for at in range(total)]
+    column = column_of([EVERY_KIND[at * at % len(EVERY_KIND)] for at in range(total)])
+    assert column.held == sum(1 << kind for kind in set(kinds))
+    assert column.absent == kinds.count(ABSENT)
+
+
+@pytest.mark.parametrize("sizes", [[1], [4, 0, 17, 40], [40_000, 30_000, 5, 70_000, 3]])
+def test_absent_values_are_left_out_of_columns_that_are_looked_through_together(sizes):
+    turns = [[EVERY_KIND[at * at * turn % len(EVERY_KIND)] for at in range(size)] for turn, size in enumerate(sizes, 1)]
+    columns = list(map(column_of, turns))
+    found = list(pick_present(columns))
+    for values, column, (picked, held, present) in zip(turns, columns, found, strict=True):
+        assert held.tolist() == [at for at, (kind, _) in enumerate(values) if kind != ABSENT]
+        assert present.tolist() == [kind != ABSENT for kind, _ in values]
+        assert picked.cells.tolist() == column.cells[held].tolist()
+        assert picked.held == sum(1 << kind for kind in {kind for kind, _ in values} - {ABSENT})
+        assert picked.absent == 0
 
 
 @pytest.mark.parametrize("decoder", [decoder_kinds.WIDE, decoder_kinds.RAW])
@@ -140,10 +152,11 @@ def test_distinct_values_are_told_apart_by_kind_and_token_however_many_they_are(
 
 def test_flags_are_found_behind_a_column_without_values():
     use, columns = FormUse(FORMS["sql-time"], Context(), lenient=False), ValueColumns()
-    added = [
-        columns.add(column_of(values), decoder_kinds.TEXT, [use], full=False)
-        for values in ([(TEXT, "12:30:00")], [(ABSENT, "")], [(TEXT, "1e9:48:26")], [(TEXT, "12:30:00")])
-    ]
+    column = LayoutColumn("at", decoder_kinds.TEXT, (use,))
+    values = [[(TEXT, "12:30:00")], [(ABSENT, "")], [(TEXT, "1e9:48:26")], [(TEXT, "12:30:00")]]
+    added = list(open_columns([(column_of(one), column, False) for one in values]))
+    for one in added:
+        columns.add(one, [use])
     columns.validate(texts=False)
     assert [one.chunks[use].flags is None for one in added] == [True, True, False, True]
 
@@ -227,12 +240,12 @@ def test_values_that_stand_for_one_not_sent_are_marked_however_they_are_written(
 
 
 @pytest.mark.parametrize("before", [0, 1, 511, 512, 513, 1_500])
-def test_values_are_counted_by_kind_however_many_of_one_are_before_another(before):
+def test_kinds_are_found_however_many_values_of_one_are_before_another(before):
     others = [NULL, ARRAY, ABSENT, FALSEHOOD, TEXT, OBJECT, ESCAPED]
     first, second = np.full((2, before + 700), NULL, np.uint64)
     first[before : before + len(others)] = others
     second[-1] = ARRAY
-    mixed, plain = count_kinds(LIBRARY, np.array([first, second]), before + 700)
-    assert mixed == [1, before + 694, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0]
-    assert plain == [0, before + 699, *[0] * 7, 1, *[0] * 6]
-    assert count_kinds(LIBRARY, np.array([first, second]), before)[0] == [0, before, *[0] * 14]
+    mixed, plain = find_kinds(LIBRARY, np.array([first, second]), before + 700)
+    assert mixed == [sum(1 << kind for kind in others), 1]
+    assert plain == [1 << NULL | 1 << ARRAY, 0]
+    assert find_kinds(LIBRARY, np.array([first, second]), before)[0] == [1 << NULL if before else 0, 0]

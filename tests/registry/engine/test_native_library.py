@@ -206,7 +206,7 @@ CALLS = {
                  np.array([2], np.int32), b"}}", of(1, np.uint64)),
     "cdc_open_texts": (rb'{"a":"{}"}', np.array([0, 10], np.int32), of(1, np.uint8) + 1, of(1, np.uint8),
                        np.array([0, 1, 0, -1], np.int32), b"a", 10, of(10, np.uint8), of(2, np.int32), of(1, np.int64)),
-    "cdc_count_kinds": (CELLS, 3, of(16, np.int64)),
+    "cdc_find_kinds": (CELLS, 3, of(2, np.int64)),
     "cdc_read_base64": (np.array([0, 4, 8], np.int32), b"AAAAAAAA", b"\xff", 0, np.array([0, 1]), 0, of(2, np.int32),
                         of(6, np.uint8), of(1, np.uint8), 0),
     "cdc_read_texts": (np.array([0, 1, 2], np.int32), b"12", b"\xff", 0, np.array([0, 1]), 0, 0, 0, of(2, np.int64),

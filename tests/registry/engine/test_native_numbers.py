@@ -262,7 +262,7 @@ def test_a_decimal_is_read_by_the_kind_of_its_value(cells, in_c):
         sent = [text if kind == TEXT else Number(text) for kind, text in cells]
         expected = [single_values.read_value(use, value) for value in sent]
 
-        flags, texts = validate_parts([(ScannedPart(column, TEXTS | NUMBERS), use)], texts=True)[0]
+        flags, texts = validate_parts([(ScannedPart([column], TEXTS | NUMBERS), use)], texts=True)[0]
 
         assert (check_values([(column, use)])[0] is not None) == in_c
         assert [text for text, _ in expected] == texts.to_pylist()
@@ -287,7 +287,7 @@ def test_a_double_is_written_with_the_digits_it_needs_whoever_writes_it(tokens):
     use = FormUse(FORMS["float64-number"], PLAIN, lenient=False)
     kinds = [NUMBER if "e" in token else DECIMAL if "." in token else INTEGER for token in tokens]
     column = column_of(list(zip(kinds, tokens, strict=True)), FORMS["float64-number"].decoder)
-    flags, texts = validate_parts([(ScannedPart(column, NUMBERS), use)], texts=True)[0]
+    flags, texts = validate_parts([(ScannedPart([column], NUMBERS), use)], texts=True)[0]
     each = [single_values.read_value(use, Number(token)) for token in tokens]
     assert texts.to_pylist() == [text for text, _ in each]
     assert ([0] * len(tokens) if flags is None else flags.tolist()) == [flag for _, flag in each]
@@ -313,7 +313,7 @@ def test_a_number_within_its_declared_type_or_beyond_it_is_that_to_both_parts(de
             continue
         use = FormUse(form, PLAIN, lenient=False, bound=bound)
         column = column_of(list(zip(kinds, tokens, strict=True)), decoder_kinds.WIDE)
-        flags, texts = validate_parts([(ScannedPart(column, NUMBERS | TEXTS), use)], texts=True)[0]
+        flags, texts = validate_parts([(ScannedPart([column], NUMBERS | TEXTS), use)], texts=True)[0]
         found = zip(texts.to_pylist(), [OK] * len(tokens) if flags is None else flags.tolist(), strict=True)
         assert list(found) == [single_values.read_value(use, value) for value in values], form.name
         read += 1

@@ -8,6 +8,7 @@ import pytest
 from both_paths import shown
 from counts import counts_by_reference, counts_of
 from document_messages import Pair, open_documents
+from output_rows import unlike_columns
 from record_batches import batch_of
 from topics import CATALOGUE, rendered
 
@@ -97,13 +98,13 @@ def by_reference(validation, values):
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("several", [1, 3])
 @pytest.mark.parametrize("reference", SUBJECTS)
-def test_they_are_counted_as_one_by_one_however_they_are_cut(reference, several, options, native, monkeypatch):
+def test_they_are_counted_as_one_by_one_however_they_are_cut(reference, several, options, native, part, monkeypatch):
     monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
     validation = open_validation(CATALOGUE, reference, OPTIONS[options])
     values = list(sparse(reference, tables=several))
     expected = by_reference(validation, values)
     assert len(set(values)) == TOTAL
-    for cuts in (1, 7, 50):
+    for cuts in part((1, 7, 50), 3):
         kernel, total = Kernel(validation), Tally()
         for start in range(cuts):
             records = [(0, offset, value) for offset, value in enumerate(values)][start::cuts]
@@ -127,9 +128,26 @@ def test_kinds_of_records_are_neither_compared_with_each_other_nor_bounded_each_
     assert len([held for held in bounded if held > table_drift.MOST_SHAPES]) < TOTAL / table_drift.MOST_SHAPES
 
 
-@pytest.mark.parametrize("reference", ["aws-dms/json@1", "goldengate/json@1", "goldengate/json-row@1"])
-def test_rows_that_may_lack_columns_are_of_as_many_groups_as_whole_ones(reference):
-    validator = FastValidator(open_validation(CATALOGUE, reference, ReadingOptions()))
+@pytest.mark.one_in(6)
+@pytest.mark.parametrize("native", ["off", "eager"])
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("reference", SUBJECTS)
+def test_they_are_decoded_as_one_by_one(reference, options, native, monkeypatch):
+    monkeypatch.setenv("CDC_CONTRACTS_NATIVE", native)
+    assert unlike_columns(open_validation(CATALOGUE, reference, OPTIONS[options]), list(sparse(reference))) == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "options"),
+    [
+        ("aws-dms/json@1", "none listed"),
+        ("goldengate/json@1", "none listed"),
+        ("goldengate/json-row@1", "none listed"),
+        ("maxwell/json@2", "may lack columns"),
+    ],
+)
+def test_rows_that_may_lack_columns_are_of_as_many_groups_as_whole_ones(reference, options):
+    validator = FastValidator(open_validation(CATALOGUE, reference, OPTIONS[options]))
     whole = validator.validate(list(rendered(reference, TOTAL)), texts=False)
     lacking = validator.validate([value for value in sparse(reference) if b'["id", ' not in value], texts=False)
 

@@ -54,7 +54,7 @@ def column_of_structures(tokens):
 def texts_of(form, tokens, bound=None):
     """The flags and canonical texts of values, as columns of a batch have them."""
     use = FormUse(FORMS[form], Context(), lenient=False, bound=bound)
-    flags, texts = validate_parts([(ScannedPart(column_of_structures(tokens), STRUCTURES), use)], texts=True)[0]
+    flags, texts = validate_parts([(ScannedPart([column_of_structures(tokens)], STRUCTURES), use)], texts=True)[0]
     return [0] * len(tokens) if flags is None else flags.tolist(), texts.to_pylist()
 
 

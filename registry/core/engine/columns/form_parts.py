@@ -44,7 +44,7 @@ def _validate_rest(part: FormPart, use: FormUse, checked: Checked | None, *, tex
     text, unwritten = written if written is not None else (None, np.zeros(0, np.int64))
     rest = np.union1d(undecided, unwritten) if len(unwritten) else undecided
     if len(rest):
-        of_rest, texts_of_rest = read_values(part.select(rest).opened(), use, texts=texts)
+        of_rest, texts_of_rest = read_values(part.opened(rest), use, texts=texts)
         if flags is not None:
             flags[undecided] = Flag.OK if of_rest is None else of_rest[np.searchsorted(rest, undecided)]
         if text is not None:

@@ -48,7 +48,8 @@ class OptionalColumns:
     def _images(self) -> frozenset[str]:
         """The images of which every version lets rows lack columns, and of which no rule reads what columns they have.
 
-        What completes another image, or stands for its row, is not among them.
+        What the Kafka key may stand for is not among them. An image that another completes takes the columns of the key
+        alone, which always tell records apart.
         """
         if not all(self._options.may_lack_columns(one.columns) for one in self._meanings):
             return frozenset()
@@ -70,11 +71,11 @@ class OptionalColumns:
 
 
 def _compared_images(meaning: Meaning) -> set[str]:
-    """Return the images whose columns a rule reads, and those that are completed, or complete others."""
+    """Return the images whose columns a rule reads, and those whose row the Kafka key may have."""
     found = set(reads_of(meaning).columns)
     for op in ROW_OPS:
         sides = meaning.images.of(op)
         for side in (sides.before, sides.after) if sides is not None else ():
-            if side is not None and (side.completed_from is not None or side.or_key):
+            if side is not None and side.or_key:
                 found |= {at for at in (side.at, side.either, side.completed_from) if at is not None}
     return found

@@ -15,6 +15,7 @@ from cdc_contracts.registry.core.engine.columns.value_columns import Chunk, Colu
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch
 from cdc_contracts.registry.core.engine.native.image_maps import CompletedImages, ImageRows, complete_images
 from cdc_contracts.registry.core.message.reading import Reading
+from cdc_contracts.registry.core.validate.known_rows import completing_columns, is_completed
 from cdc_contracts.registry.core.values import KEPT_AS_SENT, Flag
 
 Mask = NDArray[np.bool_]
@@ -29,7 +30,7 @@ class SideTexts:
 
     `records` is the record of each row, `within` its number in the record. `sent` marks the columns of a partial
     image, of the rows that did not hold all columns (`partial`). `left_out` marks the rows of which some value was not
-    sent; None if there are none.
+    sent, or is not known; None if there are none.
     """
 
     names: tuple[str, ...]
@@ -70,11 +71,13 @@ class ImageTexts:
         top = self._matrix(source)
         rows = image.start[positions][records] + within
         under_rows: Places | None = None
+        taken = completing_columns(reading) if is_completed(reading, side) else None
         if side.completed_from is not None and source == side.at and self._decoded.rows[side.completed_from].total:
             below = self._decoded.rows[side.completed_from]
             there = within < below.count[positions][records]
             under_rows = np.where(there, below.start[positions][records] + within, -1)
-            completed = self._complete(top, self._matrix(side.completed_from), rows, under_rows)
+            under_image = self._matrix(side.completed_from)
+            completed = self._complete(top, under_image, rows, under_rows) if taken is None else None
             if completed is not None:
                 places, sent, present, partial = completed
                 return SideTexts(top.names, records, within, places, present, np.zeros_like(sent), sent, partial)
@@ -86,11 +89,15 @@ class ImageTexts:
             under_places, under, under_invalid = self._matrix(side.completed_from).take(under_rows)
             under = under & there[:, None]
             partial = np.any(under & ~present, axis=1)
+            if taken is not None:
+                under = under & np.array([name in taken for name in top.names], np.bool_)
             places = np.where(present, places, under_places)
             invalid = np.where(present, invalid, under_invalid)
             present = present | under
         places = np.where(present, places, 0)
         left_out = None if top.left_out is None else top.left_out[rows]
+        if taken is not None:
+            left_out = np.ones(len(records), np.bool_)
         return SideTexts(top.names, records, within, places, present, invalid & present, sent, partial, left_out)
 
     @staticmethod

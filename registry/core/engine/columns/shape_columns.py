@@ -11,8 +11,9 @@ from cdc_contracts.registry.core.common.pointers import split_pointer
 from cdc_contracts.registry.core.contract.model import Meaning
 from cdc_contracts.registry.core.contract.table_contracts import TableContract
 from cdc_contracts.registry.core.contract.value_mappings import ValueMapping
+from cdc_contracts.registry.core.engine.columns.opened_columns import find_unsent, leave_out, open_columns
 from cdc_contracts.registry.core.engine.columns.row_images import ColumnTable
-from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumns, find_unsent
+from cdc_contracts.registry.core.engine.columns.value_columns import ValueColumns
 from cdc_contracts.registry.core.engine.layouts import decoder_kinds
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import DecodedBatch, Rows, column_of
 from cdc_contracts.registry.core.engine.layouts.layout_parts import FormUse, LayoutColumn, RowShape
@@ -154,16 +155,17 @@ def pool_columns(
     """Add the values of every column of some batches to the value columns, and return the columns of each by table."""
     tables: list[ColumnTable] = [{} for _ in decoded_batches]
     found = [
-        (table, rows, index, column, values, _stand_ins_of(decoded_batch, rows, plan))
+        (table, rows.image, index, column, values, _stand_ins_of(decoded_batch, rows, plan))
         for decoded_batch, table in zip(decoded_batches, tables, strict=True)
         for rows in decoded_batch.rows.values()
         for index, column, values in column_of(rows)
     ]
+    opened = open_columns([(values, column, image.full) for _, image, _, column, values, _ in found])
     unsent = find_unsent([(values, stand_ins) for *_, values, stand_ins in found])
-    for (table, rows, index, column, values, _), stand_ins in zip(found, unsent, strict=True):
-        table[rows.image.pointer, index] = value_columns.add(
-            values, column.decoder, column.own_uses, full=rows.image.full, stand_ins=stand_ins
-        )
+    for (table, image, index, column, *_), one, stand_ins in zip(found, opened, unsent, strict=True):
+        kept = one if stand_ins is None else leave_out(one, stand_ins)
+        value_columns.add(kept, column.own_uses)
+        table[image.pointer, index] = kept
     return tables
 
 

@@ -58,7 +58,8 @@ def column_flags(
         there = np.ones(rows.total, np.bool_) if values.present is None else values.present
         value_flags.append((("untyped", pointer, column.name), records_of_rows(decoded_batch, rows, there)))
     if column.typed:
-        each = [(use, values.chunk_of(use).flags) for use in column.own_uses]
+        chunks = [(use, values.chunk_of(use)) for use in column.own_uses]
+        each = [(use, chunk.flags) for use, chunk in chunks if chunk.is_flagged]
     else:  # of which kind its values are is no finding
         each = [(use, chunk.read_flags) for use, chunk in values.chunks.items()]
     flagged = [(use, flags) for use, flags in each if flags is not None]
@@ -144,9 +145,9 @@ def _constraint_flags(
         nulls = np.zeros(rows.total, np.bool_)
         nulls[np.arange(rows.total) if values.held is None else values.held] = ~values.valued
         value_flags.append((("null", pointer, column.name), records_of_rows(decoded_batch, rows, nulls)))
-    for use, flags in flagged:
+    for use, flags in [(use, flags) for use, flags in flagged if use.declared]:
         invalid = flags == _INVALID
-        if not use.declared or not invalid.any():
+        if not invalid.any():
             continue
         zero = np.zeros(rows.total, np.bool_)
         for row in np.flatnonzero(invalid).tolist():

@@ -107,10 +107,11 @@ def _image_orders_in(validation: ValidationContext) -> TwoImageOrders | None:
     foreign = tuple(
         validation.validator_of(version)
         for version in validation.catalogue.all_versions()
-        if version.subject != validation.subject and version.meaning.images.update_places == places[::-1]
+        if version.subject != validation.subject
+        and version.meaning.transport == validation.transport
+        and version.meaning.images.update_places == places[::-1]
     )
-    others = tuple(validator for validator in foreign if validator.wire.transport == validation.wire.transport)
-    return TwoImageOrders((tuple(validator.version for validator in others), own), others, changes) if others else None
+    return TwoImageOrders((tuple(one.version for one in foreign), own), foreign, changes) if foreign else None
 
 
 def _subjects(validation: ValidationContext) -> tuple[ValidationContext, ...]:

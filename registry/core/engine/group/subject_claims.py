@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -18,7 +18,6 @@ from cdc_contracts.registry.core.engine.group.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.group.common_members import CommonMembers
 from cdc_contracts.registry.core.engine.parse.schema_members import declared_kinds
 from cdc_contracts.registry.core.records.message_values import MessageValues
-from cdc_contracts.registry.core.validate.reference_validator import ReferenceValidator
 from cdc_contracts.registry.core.validate.validation_context import ValidationContext
 
 _FEW: Final = 8
@@ -47,25 +46,24 @@ class Claims:
         self._known: dict[str, SubjectValidator] = {}
         self._kinds: dict[Version, dict[str, frozenset[str]]] = {}
 
+    @property
+    def _versions(self) -> Iterator[Version]:
+        """The versions of subjects with our transport."""
+        return (version for validation in self._scope.kin for version in validation.validated)
+
     @cached_property
     def asked(self) -> frozenset[str]:
         """The places that the discriminators of subjects with our transport look at."""
-        return frozenset(
-            at
-            for validation in self._scope.kin
-            for validator in validation.validators
-            for at in pointers_of(validator.meaning.discriminators)
-        )
+        return frozenset().union(*map(_places_of, self._versions))
 
     @cached_property
     def asked_texts(self) -> Mapping[str, frozenset[str]]:
         """The texts that they ask for, by place."""
-        return asked_texts(
-            test
-            for validation in self._scope.kin
-            for validator in validation.validators
-            for test in validator.meaning.discriminators
-        )
+        found: dict[str, frozenset[str]] = {}
+        for version in self._versions:
+            for at, texts in _texts_of(version).items():
+                found[at] = found.get(at, frozenset()) | texts
+        return found
 
     def candidates(self, message: dict[str, Any], common: CommonMembers) -> tuple[str, ...]:
         """Return the other subjects that may claim a message, or one that has the same in common."""
@@ -73,27 +71,27 @@ class Claims:
             validation.subject
             for validation in self._scope.kin
             if any(
-                validator.meaning.claim is None
-                and all(may_hold(test, message, common.alike) for test in validator.meaning.discriminators)
-                and not self._refuses_kinds(validator, message, common)
-                for validator in validation.validators
+                version.meaning.claim is None
+                and all(may_hold(test, message, common.alike) for test in version.meaning.discriminators)
+                and not self._refuses_kinds(version, message, common)
+                for version in validation.validated
             )
         )
 
-    def _refuses_kinds(self, validator: ReferenceValidator, message: dict[str, Any], common: CommonMembers) -> bool:
+    def _refuses_kinds(self, version: Version, message: dict[str, Any], common: CommonMembers) -> bool:
         """Return whether a version refuses the kind of a member that a message has in common with those like it."""
-        if validator.version not in self._kinds:
-            self._kinds[validator.version] = declared_kinds(validator.version.written_schema)
+        if version not in self._kinds:
+            self._kinds[version] = declared_kinds(version.written_schema)
         places = {
             at
-            for at, kinds in self._kinds[validator.version].items()
+            for at, kinds in self._kinds[version].items()
             if (found := follow(message, split_pointer(at))) is not ABSENT
             and kind_of(found) not in kinds
             and common.at(at) is not Alike.NOTHING
         }
         return bool(places) and any(
             finding.severity == ERROR and finding.name == "type-change" and finding.path in places
-            for finding in validator.validate(message).findings
+            for finding in self._scope.validator_of(version).validate(message).findings
         )
 
     def claimants(self, groups: Iterable[RecordGroup], values: MessageValues) -> Mapping[int, str]:
@@ -112,8 +110,7 @@ class Claims:
     @cached_property
     def _unlike(self) -> tuple[str, ...]:
         """The subjects of another transport."""
-        own = self._scope.wire.transport
-        return tuple(other.subject for other in self._scope.others if other.wire.transport != own)
+        return tuple(other.subject for other in self._scope.others if other.transport != self._scope.transport)
 
     def _claimed(self, asked: Mapping[str, NDArray[np.int64]], values: MessageValues) -> dict[int, str]:
         """Return the subjects that claim values, of those asked for each."""
@@ -135,12 +132,22 @@ class Claims:
         return self._known[validation.subject]
 
 
+@lru_cache(maxsize=256)
+def _places_of(version: Version) -> frozenset[str]:
+    return frozenset(pointers_of(version.meaning.discriminators))
+
+
+@lru_cache(maxsize=256)
+def _texts_of(version: Version) -> Mapping[str, frozenset[str]]:
+    return asked_texts(version.meaning.discriminators)
+
+
 def may_be_of(validation: ValidationContext, values: MessageValues) -> NDArray[np.bool_]:
     """Return a mask, cheaply, of the values with all names and texts that some version of a subject requires.
 
     They may be written with escapes; such a value counts as well and has to be parsed.
     """
-    if validation.wire.transport != "json":
+    if validation.transport != "json":
         return np.ones(len(values), np.bool_)
     may_be = np.zeros(len(values), np.bool_)
     for texts in {frozenset(needed_texts(validator.meaning.discriminators)) for validator in validation.validators}:
@@ -152,7 +159,7 @@ def may_be_of(validation: ValidationContext, values: MessageValues) -> NDArray[n
 
 
 def _opens(validation: ValidationContext, value: bytes | None) -> bool:
-    if validation.wire.transport == "json" and (value or b"").startswith(b"{"):
+    if validation.transport == "json" and (value or b"").startswith(b"{"):
         return True  # mostly true; if not, the reference validator notices, so nothing is parsed twice
     try:
         validation.wire.open(value or b"")

@@ -133,7 +133,7 @@ class LayoutPlan:
         self, columns: tuple[LayoutColumn, ...], extras: Sequence[str], widened: frozenset[str], *, loose: bool
     ) -> tuple[tuple[Part, ...], msgspec.json.Decoder[Any]]:
         parts, struct = self._struct("", self.properties, columns, extras, widened, loose=loose)
-        return parts, msgspec.json.Decoder(struct)
+        return parts, _decoder_of(struct)
 
     def _struct(
         self, at: str, properties: Mapping[str, Any], columns: tuple[LayoutColumn, ...], extras: Sequence[str],
@@ -141,12 +141,10 @@ class LayoutPlan:
     ) -> tuple[tuple[Part, ...], Any]:  # fmt: skip
         """Return the parts and the struct of an object; the last part of one that is a row is its image."""
         parts: list[Part] = []
-        fields: list[tuple[str, Any, Any]] = []
-        names: list[str] = []
+        members: list[tuple[str, Any]] = []
         own_extras = [pointer for pointer in extras if pointer.rpartition("/")[0] == at]
         for name, schema in [*properties.items(), *((split_pointer(extra)[-1], None) for extra in own_extras)]:
             pointer = at + join_pointer(name)
-            names.append(name)
             image = self.images.get(pointer)
             if image is not None and image.beside:
                 below, row = self._struct(pointer, image.beside, columns, extras, widened, loose=loose)
@@ -167,17 +165,12 @@ class LayoutPlan:
                 decoder = decoder_kinds.WIDE if schema is None or pointer in widened else decoder_of_schema(schema)
                 kind = decoder_kinds.TYPES[decoder]
                 parts.append(Leaf(pointer, decoder, fixed=pointer in self.types.at and decoder == decoder_kinds.RAW))
-            fields.append((f"f{len(fields)}", kind, UNSET))
-        renamed = {f"f{index}": name for index, name in enumerate(names)}
-        if at in self.images:  # the columns of the row are next to the other members
-            own = self._image(at, columns, (), loose=loose)
-            fields += _column_fields([column.decoder for column in columns], required=own.full)
-            renamed |= {f"c{index}": column.name for index, column in enumerate(columns)}
-            parts.append(own)
-        struct = msgspec.defstruct(
-            "Message", fields, rename=renamed.__getitem__, forbid_unknown_fields=True, gc=False, kw_only=True
-        )
-        return tuple(parts), struct
+            members.append((name, kind))
+        if at not in self.images:
+            return tuple(parts), _object_struct(tuple(members), (), required=False)
+        own = self._image(at, columns, (), loose=loose)
+        in_row = tuple((column.name, column.decoder) for column in columns)
+        return (*parts, own), _object_struct(tuple(members), in_row, required=own.full)
 
     def _nested(
         self, at: str, properties: Mapping[str, Any], columns: tuple[LayoutColumn, ...], extras: Sequence[str],
@@ -207,6 +200,28 @@ class LayoutPlan:
 def can_be_field(name: str) -> bool:
     """Return whether the parser can look for a member of that name; records with others go to the reference."""
     return not any(character in '\\"' or character < " " for character in name)
+
+
+@lru_cache(maxsize=256)
+def _object_struct(
+    members: tuple[tuple[str, Any], ...], columns: tuple[tuple[str, str], ...], *, required: bool
+) -> Any:
+    """Return the struct of an object by its members and their types, with the columns of a row next to them, if any.
+
+    Like those of rows, all plans of one process share it.
+    """
+    fields: list[Any] = [(f"f{index}", kind, UNSET) for index, (_, kind) in enumerate(members)]
+    fields += _column_fields([decoder for _, decoder in columns], required=required)
+    renamed = {f"f{index}": name for index, (name, _) in enumerate(members)}
+    renamed |= {f"c{index}": name for index, (name, _) in enumerate(columns)}
+    return msgspec.defstruct(
+        "Message", fields, rename=renamed.__getitem__, forbid_unknown_fields=True, gc=False, kw_only=True
+    )
+
+
+@lru_cache(maxsize=256)
+def _decoder_of(struct: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(struct)
 
 
 @lru_cache(maxsize=256)

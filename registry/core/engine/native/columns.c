@@ -160,28 +160,18 @@ int64_t cdc_codes(Buffer source, Buffer cell_buffer, Buffer code_buffer, Buffer 
     return total;
 }
 
-#define COUNTED_AT_ONCE 512
-
-/* Counts the first `count` values of each column by kind; the cells of the columns follow each other, as many for each,
- * and so do their sixteen totals. Most values of a column are of one kind: where all of some are, none of them is counted.
+/* Finds the kinds of the first `count` values of each column, a bit each, and how many of these are absent; the cells of the
+ * columns follow each other, as many for each, and so do the two numbers of each.
  */
-int64_t cdc_count_kinds(Buffer cell_buffer, int64_t count, Buffer total_buffer) {
-    int64_t columns = COUNT_OF(total_buffer, int64_t) / 16, *totals = ITEMS(total_buffer, int64_t);
+int64_t cdc_find_kinds(Buffer cell_buffer, int64_t count, Buffer found_buffer) {
+    int64_t columns = COUNT_OF(found_buffer, int64_t) / 2, *found = ITEMS(found_buffer, int64_t);
     int64_t capacity = columns > 0 ? COUNT_OF(cell_buffer, uint64_t) / columns : 0;
     if (count < 0 || columns < 1 || count > capacity) return TOO_SHORT;
-    for (int64_t column = 0; column < columns; column++, totals += 16) {
+    for (int64_t column = 0; column < columns; column++) {
         const uint64_t *cells = ITEMS(cell_buffer, uint64_t) + column * capacity;
-        int64_t turns[4][16] = {{0}}; /* one would wait for its own last count */
-        for (int64_t from = 0; from < count; from += COUNTED_AT_ONCE) {
-            int64_t end = count - from > COUNTED_AT_ONCE ? from + COUNTED_AT_ONCE : count;
-            uint64_t others = 0;
-            for (int64_t i = from; i < end; i++) others |= cells[i] ^ cells[from];
-            if (others & 15)
-                for (int64_t i = from; i < end; i++) turns[i & 3][kind_of(cells[i])]++;
-            else totals[kind_of(cells[from])] += end - from;
-        }
-        for (int kind = 0; kind < 16; kind++)
-            totals[kind] += turns[0][kind] + turns[1][kind] + turns[2][kind] + turns[3][kind];
+        int64_t held = 0, absent = 0;
+        for (int64_t i = 0; i < count; i++) held |= 1 << kind_of(cells[i]), absent += kind_of(cells[i]) == ABSENT;
+        found[2 * column] = held, found[2 * column + 1] = absent;
     }
     return count;
 }

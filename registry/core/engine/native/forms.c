@@ -322,7 +322,7 @@ static int judge(const uint8_t *p, int64_t length, const Check *check, const int
     switch (check->form) {
     case ANY_TEXT: case ANY_VALUE: return OK;
     case TEXT_NOTING_DAMAGE: return is_damaged(p, length) ? NOTED : OK;
-    case BOOLEAN_DIGITS: case DAYS: case MILLIS_OF_DAY: case MICROS_OF_DAY: case NANOS_OF_DAY:
+    case BOOLEAN_DIGITS: case YEARS: case DAYS: case MILLIS_OF_DAY: case MICROS_OF_DAY: case NANOS_OF_DAY:
         return sure_if(length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
     case INTEGERS: return judge_number(p, length, length <= MOST_DIGITS + 1 && is_plain_number(p, length, check, 0));
     case COUNTS: return judge_count(p, length, check);

@@ -14,6 +14,7 @@
     FORM(ANY_VALUE, AS_SENT)       /* a text, a number, a boolean, an array or object */ \
     FORM(TEXT_NOTING_DAMAGE, AS_SENT) /* U+FFFD is noted */ \
     FORM(INTEGERS, NUMBERS)        /* a number, or the text of one */ \
+    FORM(YEARS, NUMBERS)           /* its digits; a date has a year too */ \
     FORM(DECIMALS, NUMBERS) \
     FORM(FLOATS, VALUES)           /* a number of up to 30 characters without exponent, or the text of one */ \
     FORM(BOOLEANS, VALUES) \

@@ -24,7 +24,7 @@
     FUNCTION(cdc_count_characters, Buffer, Buffer, int32_t, Buffer, Buffer) \
     FUNCTION(cdc_integers, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_codes, Buffer, Buffer, Buffer, Buffer) \
-    FUNCTION(cdc_count_kinds, Buffer, int64_t, Buffer) \
+    FUNCTION(cdc_find_kinds, Buffer, int64_t, Buffer) \
     FUNCTION(cdc_digest_rows, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer) \
     FUNCTION(cdc_mark, Buffer, Buffer, uint32_t, const uint8_t *, int64_t, Buffer) \
     FUNCTION(cdc_check, Buffer, Buffer, Buffer, Buffer, Buffer) \

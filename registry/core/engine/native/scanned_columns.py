@@ -5,11 +5,11 @@ As a sequence, a scanned column holds the same objects that the parser would hav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 import msgspec
 import numpy as np
@@ -35,6 +35,8 @@ _KIND_BITS: Final = np.uint64(15)
 _LENGTH_AT, _LENGTH_BITS = np.uint64(4), np.uint64(0x0FFFFFFF)
 _SINGLE: Final = (decoder_kinds.TEXT, decoder_kinds.INT, decoder_kinds.TEXT_OR_INT)
 NAMELESS: Final = 255
+_MOST_TOGETHER: Final = 1 << 16
+"""Values up to which columns are looked through together."""
 _FEW: Final = 64
 """Up to this number values are made one by one; whoever asks for more gets all of them made at once."""
 _ODD_KINDS: Final = {ARRAY: "array", OBJECT: "object"}
@@ -60,12 +62,15 @@ class ScannedBytes:
         return memoryview(self.buffer)
 
 
-def count_kinds(library: Any, cells: Cells, total: int) -> list[list[int]]:
-    """Return the number of values of each kind, of the first `total` values of each of some columns."""
-    totals = np.zeros((len(cells) if cells.ndim > 1 else 1, KINDS), np.int64)
-    if totals.size:
-        library.cdc_count_kinds(cells, total, totals)
-    return totals.tolist()
+def find_kinds(library: Any, cells: Cells, total: int) -> list[list[int]]:
+    """Return the kinds of values that each of some columns has, a bit each, and how many of its values are absent.
+
+    Only the first `total` values of a column count.
+    """
+    found = np.zeros((len(cells) if cells.ndim > 1 else 1, 2), np.int64)
+    if found.size:
+        library.cdc_find_kinds(cells, total, found)
+    return found.tolist()
 
 
 class ScannedColumn(ParsedColumn):
@@ -80,7 +85,7 @@ class ScannedColumn(ParsedColumn):
     def __init__(
         self, source: ScannedBytes, cells: Cells, decoder: str, names: NDArray[np.uint8] | None = None
     ) -> None:
-        self.source, self.cells, self.decoder, self._names = source, cells, decoder, names
+        self.source, self.cells, self.decoder, self.names = source, cells, decoder, names
         self._asked = 0
         self._behind: dict[tuple[str, ...], tuple[Self, NDArray[np.uint8]]] = {}
 
@@ -96,11 +101,14 @@ class ScannedColumn(ParsedColumn):
     @property
     def joins_with(self) -> tuple[Any, ...]:
         """What columns share that can be joined: their cells point into the same bytes."""
-        return type(self), self.decoder, self.source.buffer.address
+        return type(self), self.decoder, self.source.buffer.address, self.names is None
 
     def join(self, others: Sequence[Self]) -> Self:
         """Return its values and those of others, which are in the same bytes, one after the other."""
-        return type(self)(self.source, np.concatenate([self.cells, *(one.cells for one in others)]), self.decoder)
+        every = [self, *others]
+        names = [one.names for one in every if one.names is not None]
+        cells = np.concatenate([one.cells for one in every])
+        return type(self)(self.source, cells, self.decoder, np.concatenate(names) if names else None)
 
     @cached_property
     def objects(self) -> list[Any]:
@@ -126,15 +134,16 @@ class ScannedColumn(ParsedColumn):
         return self.cells >> _LENGTH_AT & _LENGTH_BITS
 
     @cached_property
-    def totals(self) -> list[int]:
-        """The number of values of each kind."""
-        totals: list[int] = count_kinds(self.source.library, self.cells, len(self))[0]
-        return totals
-
-    @cached_property
     def held(self) -> int:
         """The kinds of its values, a bit each."""
-        return sum(1 << kind for kind, total in enumerate(self.totals) if total)
+        ((held, self.absent),) = find_kinds(self.source.library, self.cells, len(self))
+        return held
+
+    @cached_property
+    def absent(self) -> int:
+        """How many of its values are absent."""
+        ((self.held, absent),) = find_kinds(self.source.library, self.cells, len(self))
+        return absent
 
     def holds(self, kinds: int) -> bool:
         """Return whether there is a value of one of some kinds, a bit each."""
@@ -188,7 +197,7 @@ class ScannedColumn(ParsedColumn):
     def by_kind(self) -> Coded:
         if self.decoder == decoder_kinds.WIDE and self.decoder in self._integral and self.holds(1 << NUMBER):
             return super().by_kind  # some may be integers of many digits
-        held = [kind for kind, total in enumerate(self.totals) if total]
+        held = [kind for kind in range(KINDS) if self.held >> kind & 1]
         if len(held) == 1:
             return np.zeros(len(self), np.uint8), [self[0]]
         places = np.zeros(KINDS, np.uint8)
@@ -244,7 +253,7 @@ class ScannedColumn(ParsedColumn):
         cells, places = np.empty(len(self), np.uint64), np.empty(len(self), np.uint8)
         text, starts, own_places = _join(names)
         self.source.library.cdc_strip_names(
-            self.source.memory, self.cells, text, starts, self._names, own_places, cells, places
+            self.source.memory, self.cells, text, starts, self.names, own_places, cells, places
         )
         self._behind[names] = self._of(cells), places
         return self._behind[names]
@@ -283,19 +292,15 @@ class ScannedColumn(ParsedColumn):
             fits = self.are_all(1 << ABSENT | 1 << NULL | NUMBERS)
         else:
             fits = self.decoder == decoder_kinds.WIDE or not self.holds(1 << ARRAY | 1 << OBJECT)
-        return self if fits else type(self)(self.source, self.cells, decoder_kinds.WIDE)
+        if fits:
+            return self
+        widened = type(self)(self.source, self.cells, decoder_kinds.WIDE)
+        widened.held, widened.absent = self.held, self.absent
+        return widened
 
     def select(self, places: NDArray[Any]) -> Self:
         """Return some of the values as a column."""
         return self._of(np.ascontiguousarray(self.cells[places]))
-
-    def pick_present(self) -> tuple[Self, NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the values that are not absent as a column, their indices, and a mask of all values."""
-        present = self.kinds != ABSENT
-        held = np.flatnonzero(present)
-        picked = self.select(held)
-        picked.totals = [0 if kind == ABSENT else found for kind, found in enumerate(self.totals)]
-        return picked, held, present
 
     def token(self, cell: int) -> bytes:
         """Return the bytes of a value, with the quotes of a text."""
@@ -320,6 +325,40 @@ class ScannedColumn(ParsedColumn):
     def open_wide(self) -> Callable[[bytes], Any]:
         """Return what turns a token of any kind into an object; a row keeps it as it is."""
         return bytes
+
+
+Scanned = TypeVar("Scanned", bound=ScannedColumn)
+
+
+def pick_present(columns: Sequence[Scanned]) -> Iterator[tuple[Scanned, NDArray[np.int64], NDArray[np.bool_]]]:
+    """Yield of each column the values that are not absent, their indices, and a mask of all values.
+
+    Columns are looked through together, as far as they have few values.
+    """
+    for several in _cut(columns):
+        cells = np.concatenate([column.cells for column in several])
+        present = cells & _KIND_BITS != ABSENT
+        places = np.flatnonzero(present)
+        picked_cells, begin, first = cells[places], 0, 0
+        for column in several:
+            end, last = begin + len(column.cells), first + len(column.cells) - column.absent
+            picked = type(column)(column.source, picked_cells[first:last], column.decoder)
+            picked.held, picked.absent = column.held & ~(1 << ABSENT), 0
+            yield picked, places[first:last] - begin, present[begin:end]
+            begin, first = end, last
+
+
+def _cut(columns: Sequence[Scanned]) -> Iterator[list[Scanned]]:
+    """Yield columns in their order, as many at a time as are looked through together."""
+    several, size = list[Scanned](), 0
+    for column in columns:
+        if several and size + len(column.cells) > _MOST_TOGETHER:
+            yield several
+            several, size = [], 0
+        several.append(column)
+        size += len(column.cells)
+    if several:
+        yield several
 
 
 @lru_cache(maxsize=256)

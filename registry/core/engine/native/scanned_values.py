@@ -28,7 +28,10 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ScannedColumn,
 )
 
+SHORT: Final = 2_048
+"""Rows up to which columns are looked through together."""
 _KIND_BITS: Final = 15
+_NUMERIC: Final = NUMBERS | 1 << NULL
 STRUCTURES: Final = 1 << ARRAY | 1 << OBJECT
 _KINDS: Final = {
     "text": TEXTS, "number": NUMBERS, "boolean": BOOLEANS, "array": 1 << ARRAY, "object": 1 << OBJECT,
@@ -94,7 +97,7 @@ class ScannedValues(ScannedColumn, ParsedValues):
         return codes[self.kinds]
 
     def of_wire(self, wire: frozenset[str]) -> ScannedPart:
-        return ScannedPart(self, kinds_of_wire(wire))
+        return ScannedPart([self], kinds_of_wire(wire))
 
     @property
     def are_texts(self) -> Mask:
@@ -142,23 +145,38 @@ def stack_valued(columns: Sequence[Any], places: NDArray[np.int64]) -> Mask:
     return valued
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ScannedPart:
-    """The values of a column that are of some kinds, a bit each; the others count as null."""
+    """The values of columns that are of some kinds, a bit each; the others count as null.
 
-    column: ScannedValues
+    With `numbers_apart` a form reads numbers in another way than other values, and all of a part in one way.
+    """
+
+    columns: list[ScannedValues]
     kinds: int
+    numbers_apart: bool = False
+
+    @cached_property
+    def column(self) -> ScannedValues:
+        """The values of all columns, one after the other."""
+        first, *others = self.columns
+        return first.join(others) if others else first
 
     def __len__(self) -> int:
-        return len(self.column)
+        return sum(len(column.cells) for column in self.columns)
 
-    def select(self, places: NDArray[np.int64]) -> ScannedPart:
-        """Return some of the values."""
-        return ScannedPart(self.column.select(places), self.kinds)
+    def may_take(self, column: ScannedValues) -> bool:
+        """Return whether another column can be validated with these: all have few rows, in the same bytes."""
+        last = self.columns[-1]
+        if len(last.cells) > SHORT or len(column.cells) > SHORT or last.joins_with != column.joins_with:
+            return False
+        of_both = last.held | column.held
+        return not (self.numbers_apart and of_both & NUMBERS and of_both & ~_NUMERIC)
 
-    def opened(self) -> list[Any]:
-        """Return the values as the parser makes them, None for those that do not count."""
-        if not self.column.holds(~(self.kinds | 1 << NULL)):
-            return self.column.objects
-        counted = (np.uint64(self.kinds) >> self.column.kinds.astype(np.uint64) & np.uint64(1)).tolist()
-        return [value if held else None for value, held in zip(self.column, counted, strict=True)]
+    def opened(self, places: NDArray[np.int64] | None = None) -> list[Any]:
+        """Return the values, or some of them, as the parser makes them, None for those that do not count."""
+        column = self.column if places is None else self.column.select(places)
+        if not column.holds(~(self.kinds | 1 << NULL)):
+            return column.objects
+        counted = (np.uint64(self.kinds) >> column.kinds.astype(np.uint64) & np.uint64(1)).tolist()
+        return [value if held else None for value, held in zip(column, counted, strict=True)]

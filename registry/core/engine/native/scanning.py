@@ -28,7 +28,7 @@ from cdc_contracts.registry.core.engine.native.scanned_columns import (
     ScannedBytes,
     ScannedColumn,
     ScannedMember,
-    count_kinds,
+    find_kinds,
 )
 from cdc_contracts.registry.core.engine.native.scanned_values import ScannedValues
 from cdc_contracts.registry.core.engine.native.text_image_values import TextImageValues
@@ -252,15 +252,15 @@ class Scanner:
         source = ScannedBytes(self._library, array.buffers()[2])
         row_source = ScannedBytes(self._library, found.row_bytes)
         held = len(found.taken)
-        kinds = count_kinds(self._library, found.cells, held)
-        for part, cells, totals in zip(compiled.plan.slots, found.cells, kinds, strict=True):
+        kinds = find_kinds(self._library, found.cells, held)
+        for part, cells, (of_kinds, absent) in zip(compiled.plan.slots, found.cells, kinds, strict=True):
             if isinstance(part, Leaf):
                 column: ScannedColumn = ScannedMember(source, cells[:held], part.decoder)
                 batch.members[part.pointer] = column
             else:
                 column = ScannedColumn(source, cells[:held], STATE)
                 batch.states[part.pointer] = column
-            column.totals = totals
+            column.held, column.absent = of_kinds, absent
         for place, image in enumerate(compiled.plan.images):
             state, total = found.states[place], found.rows[place]
             count = np.maximum(state, 0).astype(np.int64)
@@ -275,8 +275,9 @@ class Scanner:
                 )
                 for index, column in enumerate(image.columns)
             )
-            for values, totals in zip(columns, count_kinds(self._library, found.row_cells[place], total), strict=True):
-                values.totals = totals
+            kinds = find_kinds(self._library, found.row_cells[place], total)
+            for values, (of_kinds, absent) in zip(columns, kinds, strict=True):
+                values.held, values.absent = of_kinds, absent
             batch.rows[image.pointer] = Rows(
                 image,
                 state,

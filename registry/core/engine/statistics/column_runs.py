@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.engine.columns.value_columns import SHORT
+from cdc_contracts.registry.core.engine.native.scanned_values import SHORT
 from cdc_contracts.registry.core.records.record_batches import Batch
 from cdc_contracts.registry.core.stats.column_ways import ColumnWays, JoinedStretches, WrittenTable
 from cdc_contracts.registry.core.stats.position_sequences import Point, Stretch

@@ -14,11 +14,10 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cdc_contracts.registry.core.engine.columns.value_columns import SHORT
 from cdc_contracts.registry.core.engine.group.batch_results import RecordGroup
 from cdc_contracts.registry.core.engine.layouts.batch_tables import Tables, join_tables
 from cdc_contracts.registry.core.engine.layouts.decoded_batches import Rows
-from cdc_contracts.registry.core.engine.native.scanned_values import stack_valued
+from cdc_contracts.registry.core.engine.native.scanned_values import SHORT, stack_valued
 from cdc_contracts.registry.core.engine.statistics.column_layouts import (
     CODE_OF_PLAIN,
     WrittenColumn,

@@ -9,8 +9,9 @@ FORM = record_form(
     "year",
     "DateTime",
     reader=named_records.read_year_part,
-    native=(NativeCheck("INTEGERS", integers.FIRST_YEAR, integers.LAST_YEAR, record="DateTime"),),
+    native=(NativeCheck("YEARS", integers.FIRST_YEAR, integers.LAST_YEAR, record="DateTime"),),
     examples=Examples(
-        good=(('"DateTime 2024"', "2024"),), bad=('"DateTime 1900"', '"DateTime 2156"', '"DateTime 07:08:09"')
+        good=(('"DateTime 2024"', "2024"), ('"DateTime 2024-01-01 00:00:00"', "2024")),
+        bad=('"DateTime 1900"', '"DateTime 2156"', '"DateTime 07:08:09"'),
     ),
 )
