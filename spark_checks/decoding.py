@@ -200,11 +200,24 @@ def _overlapping(
             + ("" if found[0].fingerprint == fingerprint else ", by contracts with another fingerprint")
             + (f", or those of another topic {min(unknown)}: its records do not say which" if unknown else ""),
             where=output.directory,
-            hint="Choose another range or directory"
+            hint=(
+                f"Decode what follows: {describe_spans(new)}. Or choose"
+                if (new := _find_new(past, source.spans))
+                else "Choose"
+            )
+            + " another range or directory"
             + (", or give --replace to replace it with this run." if output.tables.replaceable else "."),
         )
     _check_reads_all(found, source.spans, topics)
     return found
+
+
+def _find_new(past: PastRuns, spans: Mapping[Source, Span]) -> dict[Source, Span]:
+    """Return what a range has after the ends of the runs; nothing if it ends before one of them, or with them all."""
+    ends = {source: max((one.spans[source].end for one in past if source in one.spans), default=0) for source in spans}
+    new = {source: Span(max(span.start, ends[source]), span.end) for source, span in spans.items()}
+    sizes = [span.end - span.start for span in new.values()]
+    return new if min(sizes) >= 0 and max(sizes) > 0 else {}
 
 
 def _check_reads_all(replaced: Sequence[PastRun], spans: Mapping[Source, Span], topics: Mapping[str, str]) -> None:

@@ -150,9 +150,15 @@ def test_the_same_run_again_is_judged_by_what_fails_a_run_now(engine, tmp_path):
 def test_a_range_that_another_run_has_read_is_refused_without_the_option_that_replaces_it(engine, tmp_path):
     path, out = write_lines(tmp_path / "a.jsonl", rendered("dts/canal@2", 40)), tmp_path / "out"
     decode_lines(engine, path, out, "dts/canal@2", window=("earliest", "offset:10"))
-    with pytest.raises(UnavailableError, match="has decoded some of these records"):
+    with pytest.raises(UnavailableError, match="has decoded some of these records") as refused:
         decode_lines(engine, path, out, "dts/canal@2")
+    assert refused.value.hint.startswith(
+        """Decode what follows: a.jsonl --from '{"0": 10}' --until '{"0": 40}'. Or choose """
+    )
     decode_lines(engine, path, out, "dts/canal@2", window=("offset:10", "latest"))
+    with pytest.raises(UnavailableError, match="has decoded some of these records") as refused:
+        decode_lines(engine, path, out, "dts/canal@2", window=("offset:5", "offset:15"))
+    assert refused.value.hint.startswith("Choose another range")
     assert [row["offset"] for row in read_table(out, "changes")] == list(range(40))
     decode_lines(engine, path, out, "dts/canal@2", replace=True)
     assert [row["offset"] for row in read_table(out, "changes")] == list(range(40))
