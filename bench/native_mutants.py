@@ -318,7 +318,9 @@ CHANGES: Final[dict[str, tuple[tuple[str, str] | tuple[str, str, str], ...]]] = 
         (" && memcmp(data + start_of(other), token, length) == 0", ""),
         ("unit >= 0xD800 && unit < 0xDC00 ? 12 : 6", "6"),
         ("!HOLDS(code_buffer, uint8_t, count) || ", ""),
-        ("if (others & 15)", "if (others & 7)"),
+        ("held |= 1 << kind_of(cells[i])", "held = 1 << kind_of(cells[i])"),
+        ("absent += kind_of(cells[i]) == ABSENT", "absent = kind_of(cells[i]) == ABSENT"),
+        ("found[2 * column] = held,", "found[column] = held,"),
     ),
     "escapes.h": (
         ("0x10000 + ((point", "((point"),

@@ -330,9 +330,14 @@ def test_rows_of_several_tables_lack_no_column(draft):
     assert draft(pairs_of(messages)).contract["columns"] == {"types": "none"}
 
 
-def test_a_row_of_changed_columns_alone_is_completed(draft):
-    found = draft(pairs_of([change("c", None, ANN), change("u", text(name="Ann"), text(id=1, name="Bob"))]))
+def test_a_row_of_changed_columns_alone_is_completed_by_its_key_where_rows_may_lack_columns(draft):
+    """What else it lacks may be new in the other row; without a key nothing is known of it."""
+    messages = [change("c", None, ANN), change("u", text(name="Ann"), text(id=1, name="Bob"))]
+    found = draft(pairs_of(messages))
     assert found.contract["images"]["update"]["before"] == {"at": "/before", "completed_from": "/after"}
+    assert found.rows[1] == [("update", {"name": "Ann"}, {"id": "1", "name": "Bob"})]
+
+    found = draft(pairs_of(messages, [{"id": "1"}, {"id": "1"}]))
     assert found.rows[1] == [("update", {"id": "1", "name": "Ann"}, {"id": "1", "name": "Bob"})]
 
 
