@@ -26,7 +26,7 @@ from cdc_contracts.spark_checks.kafka.offsets import bounds_of, describe_spans
 from cdc_contracts.spark_checks.runs.finished_runs import PastRun, PastRuns
 from cdc_contracts.spark_checks.runs.quarantine_files import begin_replay
 from cdc_contracts.spark_checks.runs.run_directory import name_batch, name_run
-from cdc_contracts.spark_checks.runs.run_records import RunRecord, join_spans
+from cdc_contracts.spark_checks.runs.run_records import RunRecord, enclosing_spans
 from cdc_contracts.spark_checks.runs.transactions import REQUESTED, Attempt, Origin, Output
 from cdc_contracts.spark_checks.tasks.spark_tasks import Watch
 
@@ -195,16 +195,13 @@ def _overlapping(
     if found and not (output.replace and output.tables.replaceable):
         output.runs.begun.check_topics(topics, past)
         unknown = {source.topic for source in found[0].spans} & set(topics) - set(found[0].topics)
+        new = _find_new(past, source.spans)
         raise UnavailableError(
             f"run {found[0].run} has decoded some of these records already"
             + ("" if found[0].fingerprint == fingerprint else ", by contracts with another fingerprint")
             + (f", or those of another topic {min(unknown)}: its records do not say which" if unknown else ""),
             where=output.directory,
-            hint=(
-                f"Decode what follows: {describe_spans(new)}. Or choose"
-                if (new := _find_new(past, source.spans))
-                else "Choose"
-            )
+            hint=(f"Decode what follows: {describe_spans(new)}. Or choose" if new else "Choose")
             + " another range or directory"
             + (", or give --replace to replace it with this run." if output.tables.replaceable else "."),
         )
@@ -233,7 +230,7 @@ def _check_reads_all(replaced: Sequence[PastRun], spans: Mapping[Source, Span], 
             read = spans.get(source, Span(end, end))
             lost = (start, min(end, read.start)) if start < read.start else (max(start, read.end), end)
             if lost[0] < lost[1]:
-                whole = describe_spans(join_spans(past.spans, spans))
+                whole = describe_spans(enclosing_spans(past.spans, spans))
                 raise UnavailableError(
                     f"run {past.run} has read records that this run would remove, as it does not read them",
                     where=f"{source.topic} partition {source.partition} offsets {lost[0]} to {lost[1] - 1}",

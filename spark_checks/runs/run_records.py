@@ -231,7 +231,7 @@ def overlap(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> bool:
     return any(max(one.start, other.start) < min(one.end, other.end) for one, other in shared)
 
 
-def join_spans(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> dict[Source, Span]:
+def enclosing_spans(mine: Mapping[Source, Span], theirs: Mapping[Source, Span]) -> dict[Source, Span]:
     """Return the smallest range of each partition that holds what it has in either."""
     both = {source: [spans[source] for spans in (mine, theirs) if source in spans] for source in {*mine, *theirs}}
     return {

@@ -44,9 +44,7 @@ class _ValueColumn:
             self.length += total
         last = self.parts[-1] if self.parts else None
         if isinstance(values, ScannedValues):
-            if isinstance(last, ScannedPart) and last.may_take(values):
-                last.columns.append(values)
-            else:
+            if not (isinstance(last, ScannedPart) and last.take(values)):
                 self.parts.append(ScannedPart([values], kinds_of_wire(form.wire), form.numbers is not None))
         elif isinstance(last, list):
             last += values.of_wire(form.wire)

@@ -156,6 +156,9 @@ class ScannedPart:
     kinds: int
     numbers_apart: bool = False
 
+    def __post_init__(self) -> None:
+        self._held = self.columns[0].held
+
     @cached_property
     def column(self) -> ScannedValues:
         """The values of all columns, one after the other."""
@@ -165,13 +168,16 @@ class ScannedPart:
     def __len__(self) -> int:
         return sum(len(column.cells) for column in self.columns)
 
-    def may_take(self, column: ScannedValues) -> bool:
-        """Return whether another column can be validated with these: all have few rows, in the same bytes."""
-        last = self.columns[-1]
-        if len(last.cells) > SHORT or len(column.cells) > SHORT or last.joins_with != column.joins_with:
+    def take(self, column: ScannedValues) -> bool:
+        """Take another column, and return whether it can be validated with these: all are short, in the same bytes."""
+        first, held = self.columns[0], self._held | column.held
+        if len(first.cells) > SHORT or len(column.cells) > SHORT or first.joins_with != column.joins_with:
             return False
-        of_both = last.held | column.held
-        return not (self.numbers_apart and of_both & NUMBERS and of_both & ~_NUMERIC)
+        if self.numbers_apart and held & NUMBERS and held & ~_NUMERIC:
+            return False
+        self.columns.append(column)
+        self._held = held
+        return True
 
     def opened(self, places: NDArray[np.int64] | None = None) -> list[Any]:
         """Return the values, or some of them, as the parser makes them, None for those that do not count."""
